@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Who may include what, by folder; the longest folder that holds a file decides. A folder stands for all
-// below it, so calibrate may include calibrate/import.
+// The folders that each folder may include; the longest folder that holds a file decides. A folder stands for
+// all below it, so calibrate may include calibrate/import.
 struct Room {
   std::string folder;
   std::vector<std::string> may_include;

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-// What each name may come from, as the standard has it.
+// The headers that declare each name, as in the standard.
 const std::map<std::string, Names>& headers_of_names() {
   static const std::map<std::string, Names> table = [] {
     const std::vector<std::pair<Names, std::vector<std::string>>> groups = {
@@ -78,7 +78,7 @@ struct Header {
   Names names;  // behind "std::"
 };
 
-// Of `#include <name>` or `#include "name"`; empty of every other line.
+// The header in `#include <name>` or `#include "name"`; empty for every other line.
 std::string included_name(const std::string& line) {
   constexpr std::string_view kInclude = "#include ";
   if (!line.starts_with(kInclude) || line.size() <= kInclude.size()) return "";

@@ -43,7 +43,7 @@ class Nesting {
   std::vector<std::string> open_;  // names; empty: anonymous
 };
 
-// What a line at namespace level defines; empty: nothing that has a name of its own.
+// The name that a line at namespace level defines; empty if it defines none.
 std::string defined_name(const std::string& line) {
   static const std::regex type(
       R"(^(?:class|struct|union|enum(?: class)?) (?:alignas\([^)]*\) )?(?:\[\[\w+\]\] )?(\w+)(?: final)?(?: :[^;]*)?(?: \{.*)?$)");

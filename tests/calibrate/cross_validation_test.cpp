@@ -13,7 +13,7 @@
 namespace sextant::testing {
 namespace {
 
-// What each key is of a run, said without cross_validation.cpp.
+// The value of each key for a run, without the code of cross_validation.cpp.
 std::string value_of(LeaveOut what, const Runs& runs, const sextant::Run& run) {
   switch (what) {
     case LeaveOut::model:  // one model a workflow

@@ -71,7 +71,7 @@ TEST(Draws, AreTheSameForASeed) {
   EXPECT_NE(first, draw_coefficients(fitted, two_cores(), kAny, 5, 8));
 }
 
-// Of a device type that no run had less is known.
+// A device type without runs is more uncertain.
 TEST(Draws, AreWiderForATypeThatTheFitNeverSaw) {
   const Coefficients fitted = entangled();
   const Cluster seen = two_cores();

@@ -1,4 +1,4 @@
-// What a fit makes small, by hand: evidence.h.
+// The objective of a fit, worked by hand: evidence.h.
 #include "calibrate/evidence.h"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ TEST(FieldSpeed, WeightsReachEnginesInTheTimeThatPeopleMeasured) {
   EXPECT_LT(weight_sync_s("c", "c"), 30);
 }
 
-// Where a few runs of small models alone told types apart they were three times apart.
+// A few runs of small models alone set types three times apart.
 TEST(FieldSpeed, HostOverheadsOfDeviceTypesAreAlike) {
   constexpr double kAlike = 1.5;
   for (const auto& entry : std::filesystem::directory_iterator(kCheckout / "data/coefficients")) {

@@ -18,7 +18,7 @@ constexpr CoefficientId kMoved[] = {
     CoefficientId::attention_weight,           CoefficientId::decode_bandwidth_efficiency,
     CoefficientId::tensor_parallel_efficiency, CoefficientId::data_parallel_efficiency};
 
-// What the truth did not move is known; the rest is wide open, and starts at the table's priors.
+// Unchanged coefficients are known; the others are wide open, and start at the table's priors.
 Coefficients knowing_the_others(const std::vector<CoefficientId>& open = {}) {
   constexpr double kKnown = 1e-5, kOpen = 30;
   Coefficients start;

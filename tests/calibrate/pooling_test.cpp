@@ -78,7 +78,7 @@ TEST(Pooling, ATypeWithManyRunsFollowsItsOwn) {
   const Coefficients together = fitted_to(runs, chosen(runs, true, 64));
   EXPECT_NEAR(together.value(training_efficiency, "other") / kOther, 1, 0.1);
   EXPECT_NEAR(together.value(training_efficiency, "core") / kCore, 1, 0.1);
-  // What is shared lies between the two, for types that nobody ran.
+  // The shared value lies between the two, for types without runs.
   EXPECT_GT(together.value(training_efficiency, "unseen"), 1.2 * kOther);
   EXPECT_LT(together.value(training_efficiency, "unseen"), kCore / 1.2);
 }

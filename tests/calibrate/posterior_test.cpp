@@ -1,5 +1,5 @@
-// What runs show in combination only: a fixed time of every mini-batch and one of every call of a task are one
-// number where a task is called for one mini-batch.
+// Coefficients that runs identify only in combination: a fixed time of every mini-batch and one of every call
+// of a task are one number if a task is called for one mini-batch.
 #include "calibrate/posterior.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ constexpr CoefficientId kMoved[] = {
 constexpr double kNoise = 0.04;
 constexpr int kSeedsPerPart = 50;  // of 200: four parts run beside each other
 
-// What the truth did not move is known; the rest is as good as free.
+// Unchanged coefficients are known; the others are almost free.
 Coefficients knowing_the_others() {
   constexpr double kKnown = 1e-4, kOpen = 30;
   Coefficients start;

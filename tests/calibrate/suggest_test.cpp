@@ -38,7 +38,7 @@ TEST(Suggest, RunsOnBothDevicesTeachMost) {
   EXPECT_GE(suggestions[1].gain_nats, suggestions[2].gain_nats);
 }
 
-// What a suggested run would teach is what measuring it teaches: the spread of its coefficients shrinks.
+// The predicted gain of a suggested run is that of measuring it: the spread of its coefficients shrinks.
 TEST(Suggest, MeasuringASuggestionShrinksTheSpread) {
   const OneDevice known;
   const Suggestion first = suggest_runs(candidates_like(known.runs), known.fitted, 1).front();

@@ -146,7 +146,7 @@ TEST(Trust, MemoryHasAnIntervalAndAProbabilityOfFitting) {
   EXPECT_NEAR(wide * wide - narrow * narrow, 1.6449 * 1.6449 * (0.3 * 0.3 - 0.05 * 0.05), 1e-3);
 }
 
-// Of a run that the fit saw, by coefficients that someone else's fit with several frameworks left.
+// The prediction of a run that the fit saw, by coefficients of another fit with several frameworks.
 Prediction asked_for(const std::string& framework, const Coefficients& coefficients,
                      Orchestration orchestration = Orchestration::controller) {
   const PredictionQuery known = fitted().ask(run_named(fitted().seen[10]));
@@ -170,7 +170,7 @@ TEST(Trust, AnUnknownFrameworkWidensIntervalsByWhatFrameworksDiffer) {
   const double known = width(*asked_for("synthetic", fitted().coefficients).iteration_interval_s);
   EXPECT_DOUBLE_EQ(width(*asked_for(std::string(kAny), fitted().coefficients).iteration_interval_s), known);
   EXPECT_GT(width(*asked_for("mine", fitted().coefficients).iteration_interval_s), 1.05 * known);
-  // Where several were shown, none of their own values is left: nobody's framework is known.
+  // If several were shown, none of their own values is left: no framework is known.
   for (const std::string framework : {"synthetic", "mine", "*"}) {
     EXPECT_GT(width(*asked_for(framework, of_two_frameworks()).iteration_interval_s), 1.05 * known)
         << framework;

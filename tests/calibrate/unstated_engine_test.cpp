@@ -1,4 +1,4 @@
-// What a source leaves unsaid of a serving engine: running batch, memory, prefill chunks.
+// Unstated values of a serving engine: running batch, memory, prefill chunks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -26,7 +26,7 @@ constexpr double kMemoryBytes = 1e8;
 
 TaskPlan& generation_of(Plan& plan) { return plan.tasks.at(task_names::kActorGeneration); }
 
-// As `change` says of every plan's generation, and measured so.
+// Runs with `change` applied to the generation of every plan, and measured so.
 template <typename Change>
 Runs served(const Change& change) {
   Runs runs = synthetic_runs(synthetic_truth());
@@ -57,7 +57,7 @@ Runs left_unsaid(Runs runs, UnstatedQuantity quantity, const Change& assumed) {
 
 FitResult engine_fitted(const Runs& runs) { return fit_free(runs); }
 
-// Of a predictor that reads the plan, so that slopes are those of what it does with it.
+// The slopes of a predictor that reads the plan are those of what it does with the plan.
 template <typename Value>
 double slope_of(UnstatedQuantity quantity, const Runs& runs, const Value& value) {
   const PreparedRun run(runs, runs.runs.front());

@@ -1,4 +1,4 @@
-// What a source leaves unsaid: the fit finds it, and its spread is in the intervals.
+// Unstated values: the fit finds them, and their spread is in the intervals.
 #include "calibrate/unstated.h"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,7 @@ TEST(Unstated, FactorsAndVariancesFollowFromTheSlopes) {
       elsewhere{UnstatedQuantity::response_tokens, "another paper", 0.7, 0.01};
   EXPECT_NEAR(unstated_factors(prepared, {length, elsewhere}, square).front(), std::exp(2 * 0.3), kRounding);
   EXPECT_EQ(unstated_factors(prepared, {elsewhere}, square).front(), 1);
-  // What a fit left of the length, and the prior's width of recomputation, which no fit saw.
+  // The remaining width of the length, and the prior's width of recomputation, which no fit saw.
   const double of_recomputation = std::pow(std::log(1.5) * kPriorDeviation, 2);
   EXPECT_NEAR(unstated_variances(prepared, {length}, square).front(), std::pow(2 * 0.05, 2) + of_recomputation,
               kRounding);

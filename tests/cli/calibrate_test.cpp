@@ -40,7 +40,7 @@ class CalibrateCommand : public ::testing::Test {
   std::string coefficients_ = folder_.path() / "coefficients.json";
 };
 
-// What the runs say nothing about is counted in one line.
+// Coefficients that the runs do not identify are counted in one line.
 TEST_F(CalibrateCommand, ShowsWhatTheRunsSaySomethingAbout) {
   const Printed printed = calibrate({});
   EXPECT_EQ(printed.exit_code, 0);

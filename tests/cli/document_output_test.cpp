@@ -28,7 +28,7 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// What `action` leaves on stdout, by a process of its own whose stderr is the file.
+// The stdout of `action`, in a separate process whose stderr is the file.
 std::string stdout_of(const std::string& err, const std::function<void()>& action) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) return "no pipe";

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What mpirun says of ranks that exit with another code than 0 is not ours.
+// Lines of mpirun about ranks that exit with another code than 0 are not ours.
 int own_lines(const std::string& err) {
   const std::vector<std::string> lines = lines_of(err);
   return static_cast<int>(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {

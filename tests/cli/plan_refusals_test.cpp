@@ -1,4 +1,4 @@
-// What sextant plan does not take: exit 2, and one line that says what to do instead.
+// Requests that sextant plan refuses: exit 2, and one line that says what to do instead.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -69,7 +69,7 @@ TEST(PlanCommand, ABudgetThatEndsBeforeAnyPlanNamesWhatFindsOne) {
   EXPECT_THAT(exact.err, Not(HasSubstr("--planner exact")));
 }
 
-// Who searches and is found out says what is short; a search that finds nothing has branch and bound say it.
+// A planner with a proof says what is short; for a search that finds nothing, branch and bound says it.
 TEST(PlanCommand, Exits1WhenNothingFits) {
   const TinyFolder folder;
   const std::string out = folder.file("best.json"), search = folder.file("search.json");
@@ -95,7 +95,7 @@ TEST(PlanCommand, Exits1WhenNothingFits) {
   }
 }
 
-// Of machines that links tell apart there are too many parts for branch and bound to say why nothing fits.
+// Links distinguish machines into too many parts for branch and bound to say why nothing fits.
 TEST(PlanCommand, Exits1WhenNothingFitsOnManyMeasuredHosts) {
   const TinyFolder folder;
   const Cluster two = with_memory(testing::two_cores(), 1e4);
@@ -218,7 +218,7 @@ TEST(PlanCommand, ABudgetOfSecondsIsKeptInTheSearch) {
   EXPECT_FALSE(record.was_interrupted);
 }
 
-// What exact starts from is its answer where it finds no better one.
+// The start of exact is its answer if it finds no better one.
 TEST(PlanCommand, ExactStartsFromAPlan) {
   const TinyFolder folder;
   const std::string first = folder.file("first.json"), second = folder.file("second.json");

@@ -1,5 +1,5 @@
-// Whose devices `sextant probe` measures, and what it hands on of GPUs: a host whose GPUs, sensors, links and
-// collectives are the test's.
+// The devices that `sextant probe` measures, and the results of GPUs that it passes on: the host's GPUs,
+// sensors, links and collectives are the test's.
 #include "cli/probe/probe_devices.h"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ TEST(FindTarget, WithoutGpusTakesCoresUnlessGpusWereAskedFor) {
             "the driver is asleep");
 }
 
-// What one rank lacks decides for all, and all say so.
+// A device that one rank lacks decides for all, and all say so.
 TEST(FindTarget, OfRanksIsGpusWhereEveryRankHasOne) {
   for (const bool is_one_missing : {false, true}) {
     run_on_threads(2, [&](Communicator& threads) {

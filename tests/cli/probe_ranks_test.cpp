@@ -176,7 +176,7 @@ TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
   expect_refused("is of a probe with other options");
 }
 
-// What was measured is not lost where --resume is forgotten, nor to a second probe on the same journal.
+// Measurements are not lost if --resume is forgotten, nor to a second probe on the same journal.
 TEST_F(ProbeFourHosts, AJournalIsNotBegunAnewWhileItHasMeasurements) {
   const std::string journal =
       "{\"journal\":\"sextant.ranks/"

@@ -46,7 +46,7 @@ TEST(ProbeCommand, SaysWhyItCannotMeasureGpus) {
   EXPECT_THAT(printed.err, AnyOf(HasSubstr("no GPU can be used"), HasSubstr("built without CUDA")));
 }
 
-// As mpirun of another MPI leaves it: each process is told of four and finds itself alone.
+// The environment of mpirun of another MPI: each process is told of four and finds itself alone.
 TEST(ProbeCommand, RefusesARankThatRanAlone) {
   const EnvironmentVariable four("PMI_SIZE", "4"), third("PMI_RANK", "3");
   // Open MPI started alone leaves what its unloaded parts had taken, of which no suppression knows the name.
@@ -81,7 +81,7 @@ TEST(ProbeCommand, WhatIsEmulatedIsMarkedAsNotMeasured) {
   EXPECT_EQ(run_sextant({"probe", "--emulate", "hetrl-5"}).exit_code, 2);
 }
 
-// Nothing that was asked for is left undone without a word.
+// No option is ignored without a message.
 TEST(ProbeCommand, OptionsThatWouldBeIgnoredAreRefused) {
   const auto expect_refused = [](std::vector<std::string> words, const std::string& why) {
     words.insert(words.begin(), "probe");
@@ -151,7 +151,7 @@ TEST_F(ProbeHosts, MakesOneClusterOfAll) {
   EXPECT_FALSE(std::filesystem::exists(out_ + ".journal"));
 }
 
-// What a host's own probe finds beside rates is not lost on the way.
+// Results of a host's probe other than rates are passed on.
 TEST_F(ProbeHosts, HandsOverEachHostsResultsAndWarnings) {
   const std::string samples = folder_.path() / "fleet.json";
   std::vector<std::string> words = quick_;
@@ -219,7 +219,7 @@ TEST_F(ProbeHosts, DryRunTakesRegionsForFarApart) {
   EXPECT_GT(seconds(), near_s + 4 * 0.25 * 40 / 2);
 }
 
-// What the device probe may take follows from what it was told to take.
+// The time limit of the device probe follows from its budget.
 TEST_F(ProbeHosts, TheLimitOfDevicesFollowsTheBudget) {
   EXPECT_THAT(probe({"--dry-run", "--total-budget", "50"}).out, HasSubstr("time limit 1276 s"));
   EXPECT_THAT(probe({"--dry-run", "--total-budget", "200"}).out, HasSubstr("time limit 4126 s"));

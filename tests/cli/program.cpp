@@ -119,7 +119,7 @@ bool listens_for_interrupts(pid_t process) {
   return (signals >> (SIGINT - 1) & 1U) != 0;
 }
 
-// Of all its threads, so far.
+// The CPU time of all its threads so far.
 double cpu_seconds(pid_t process) {
   const std::string stat = read_proc(process, "stat");
   std::istringstream fields(stat.substr(stat.rfind(')') + 1));
@@ -222,7 +222,7 @@ class LauncherReaper {
   [[nodiscard]] bool has_reaped() const { return has_reaped_; }
 
  private:
-  // That have not ended: it need not have waited for them.
+  // Whether ranks have not ended: the launcher need not have waited for them.
   static bool has_ranks(pid_t launcher) {
     std::istringstream children(read_proc(launcher, "task/" + std::to_string(launcher) + "/children"));
     for (pid_t child = 0; children >> child;) {

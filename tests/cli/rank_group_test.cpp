@@ -69,7 +69,7 @@ TEST(RankGroup, WhatIsNotAskedForIsLostAtTheNextGather) {
   });
 }
 
-// What is under way when a rank fails keeps none of them from ending.
+// Messages under way when a rank fails keep no rank from ending.
 TEST(RankGroup, FailsWithMessagesUnderWay) {
   run_on_threads(3, [](Communicator& world) {
     RankGroup ranks(world);

@@ -57,7 +57,7 @@ TEST_F(ReportCommand, JsonWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(html_));
 }
 
-// What is given by name goes before what lies in the folder.
+// A document given by an option takes precedence over one in the folder.
 TEST_F(ReportCommand, TakesSingleDocuments) {
   copy("plan.json");
   const Printed printed = run_sextant({"report", path_, "--plan", data("plan_grpo.json"), "--json"});

@@ -1,4 +1,4 @@
-// What a search's end becomes, in a document and in words.
+// The result of a search in a document and in words.
 #include "cli/plan/search_record.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// What the command writes is what was verified.
+// The command writes the plan that was verified.
 #include <gtest/gtest.h>
 
 #include "planner/answer.h"

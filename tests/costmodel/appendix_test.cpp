@@ -195,7 +195,7 @@ TEST_P(Properties, WorseCoefficientsNeverHelp) {
   for (const CoefficientSpec& spec : coefficient_table()) {
     // Chooses between two countings of the bubble, either of which can be the larger.
     if (spec.id == CoefficientId::bubble_slowest_weight) continue;
-    // What overlaps, and more adapters, help by their meaning.
+    // Overlap and more adapters help by their meaning.
     if (spec.name.ends_with("_overlap") && spec.neutral == 0) continue;
     if (spec.name.ends_with("_sharing") || spec.id == CoefficientId::rail_weight) continue;
     // Turns about 3e14 FLOP/s, above which it slows and below which it speeds up.

@@ -34,7 +34,7 @@ TaskPlan by_length(bool packed) {
 
 class LengthRanks : public ::testing::TestWithParam<bool> {};
 
-// As if all sequences of the batch were as long as the replica's own.
+// The time is that of a batch whose sequences are all as long as the replica's own.
 TEST_P(LengthRanks, EachReplicaHasItsOwnLengths) {
   for (const char* name : {kTraining, kInference}) {
     TermCase dealt(name, by_length(GetParam()), short_and_long());

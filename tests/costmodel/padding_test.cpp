@@ -62,7 +62,7 @@ TEST(PaddedWork, FillsBudgetsOfTokens) {
   EXPECT_DOUBLE_EQ(training.work().micro_batches, 3);  // 6 x 8.2 / 20
 }
 
-// Of 12 the longest is expected at 9 - 4 / 4096, of 6 at 9 - 4 / 64, of 3 at 8.5.
+// The longest of 12 is expected at 9 - 4 / 4096, of 6 at 9 - 4 / 64, of 3 at 8.5.
 TEST(PaddedWork, ReplicasWaitForTheLongestOfAll) {
   const auto share_of = [](const TaskPlan& plan) {
     const TermCase training(kTraining, plan, short_or_long());

@@ -1,4 +1,4 @@
-// What an iteration is the sum of: tasks, the weight sync, the controller and rewards.
+// The parts of an iteration: tasks, the weight sync, the controller and rewards.
 #include <gtest/gtest.h>
 
 #include "tests/costmodel/graph_case.h"

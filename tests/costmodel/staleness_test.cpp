@@ -30,7 +30,7 @@ Workflow asynchronous(double staleness, int parts = 1) {
 auto near(double value) { return DoubleNear(value, kRounding); }
 
 TEST(Staleness, SlowerGenerationIsAheadWhileTrainingRuns) {
-  // Of 30 s for the next batch, 24 s pass before training publishes: 0.8 of its tokens are one version old.
+  // The next batch takes 30 s, 24 s of them before training publishes: 0.8 of its tokens are one version old.
   EXPECT_THAT(staleness_fractions(asynchronous(1), {30, 24, true, 0}), ElementsAre(near(0.2), near(0.8)));
   // In four parts, training ends 24 / 4 = 6 s after the last part: 6 / 30.
   EXPECT_THAT(staleness_fractions(asynchronous(1, 4), {30, 24, true, 0}), ElementsAre(near(0.8), near(0.2)));

@@ -19,7 +19,7 @@
 namespace sextant::testing {
 namespace {
 
-// What differs between two nodes of the cluster.
+// The difference between two nodes of the cluster.
 enum class Nodes { alike, of_two_kinds };
 
 DeviceType random_type(Random& random) {

@@ -121,7 +121,7 @@ TEST_F(GpuFacts, HaveLinksInSiUnits) {
   }
 }
 
-// What PyTorch or nvidia-smi reports as total, which a marketing GB of 1e9 bytes misses by 6 to 7 %.
+// The total that PyTorch or nvidia-smi reports; a marketing GB of 1e9 bytes misses it by 6 to 7 %.
 TEST_F(GpuFacts, BeginWithTheCapacityThatAnAllocatorReports) {
   constexpr double kGib = 1024.0 * 1024 * 1024, kMib = 1024.0 * 1024, kRounding = 0.01;  // GiB
   const auto gib = [this](const std::string& name) { return first(gpu(name).required("memory_bytes")) / kGib; };

@@ -105,7 +105,7 @@ TEST(LengthsTest, LongestOfTwoLognormalsInClosedForm) {
   }
 }
 
-// Of a truncated distribution against a sum of 1 - F^n in small steps.
+// The longest of a truncated distribution against a sum of 1 - F^n in small steps.
 TEST(LengthsTest, LongestOfTruncatedLognormal) {
   const Lengths lengths = parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0.6, "max": 1500})");
   for (const double n : {1.0, 2.0, 17.5, 256.0}) {

@@ -1,4 +1,4 @@
-// What check_plan refuses, beside the documents of tests/data/bad.
+// Plans that check_plan refuses, in addition to the documents of tests/data/bad.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -69,7 +69,7 @@ TEST(SortedLengths, ByHand) {
   EXPECT_EQ(sorted.longest(2), 5);
   EXPECT_EQ(sorted.longest(4), 9);
   EXPECT_FALSE(sorted.is_fixed());
-  // What tools return is part of every sequence. A quantile may lie within one sequence.
+  // Tokens that tools return are part of every sequence. A quantile may lie within one sequence.
   workflow.turns = 3;
   workflow.observation_tokens_per_turn = 5;
   workflow.prompts = 3;

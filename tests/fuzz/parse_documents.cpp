@@ -20,7 +20,7 @@
 namespace sextant {
 namespace {
 
-// What is derived from an accepted value must be usable, not just stored.
+// Values derived from an accepted document must be usable, not just stored.
 void use(const Cluster& cluster) {
   const int devices = std::min(cluster.device_count(), 12);
   for (int from = 0; from < devices; ++from) {

@@ -22,7 +22,7 @@ using sextant::mutate_value;
 using sextant::parse_as_every_kind;
 using sextant::Random;
 
-// What is being tried, for the handler of an abort.
+// The text that is being tried, for the handler of an abort.
 std::string& current_text() {
   static std::string text;
   return text;

@@ -37,7 +37,7 @@ class Islands : public ::testing::Test {
     ThreadRanks job(ranks);
     return on_ranks(job, request, ranks);
   }
-  // As they were handed over.
+  // The ends in the order in which they arrived.
   static std::vector<IslandEnd> ends_of(const ThreadRanks& job) {
     std::vector<IslandEnd> ends;
     for (const std::string& text : job.said()) {
@@ -108,7 +108,7 @@ TEST_F(Islands, AreUnlike) {
   EXPECT_EQ(curves.size(), 12U);
 }
 
-// By the clock every thread of every rank has one, also where ranks have unlike threads.
+// With a time budget every thread of every rank has one, also if ranks have different numbers of threads.
 TEST_F(Islands, OfAClockAreNumberedOverRanksAndThreads) {
   ThreadRanks job(2);
   (void)job.run([&](IslandRanks& ranks) {
@@ -124,7 +124,7 @@ TEST_F(Islands, OfAClockAreNumberedOverRanksAndThreads) {
   EXPECT_GT(job.messages(), 0);
 }
 
-// What they hear of each other depends on clocks, so that there they must not listen.
+// Messages between islands depend on clocks, so with an evaluation budget islands must not receive any.
 TEST_F(Islands, OfEvaluationsTellNothingOnTheWay) {
   ThreadRanks job(2);
   (void)on_ranks(job, request(2'000), 2);
@@ -148,7 +148,7 @@ TEST_F(Islands, SayTheSameWhereNothingFits) {
   }
 }
 
-// Of the smaller problem, whose plans are written by hand.
+// The smaller problem, whose plans are written by hand.
 class Ends : public ::testing::Test {
  protected:
   static IslandEnd end(int number, double loss, int device) {

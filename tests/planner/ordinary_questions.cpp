@@ -38,7 +38,7 @@ struct Degrees {
   int expert_parallel = 1;
 };
 
-// As few GPUs as hold the weights in a quarter of their memory, within a node.
+// The fewest GPUs that hold the weights in a quarter of their memory, within a node.
 int engine_width(const Model& model, const Cluster& cluster) {
   constexpr double kBytes = 2, kPart = 0.25;
   const double memory = cluster.type_of(DeviceId{0}).memory_bytes.value;

@@ -282,8 +282,8 @@ TEST(FrameworkProfiles, EnginesOfAServerNeedNoEvenBatch) {
   EXPECT_FALSE(has_12(workflow.actor_training()));
 }
 
-// What verl's, NeMo RL's and slime's trainers do beside generation, on GPUs of their own: one plan once mixed
-// both on 12 of 16 H100, which none of them can run, and took half as long again as in turns.
+// The trainers of verl, NeMo RL and slime generate on separate GPUs: one plan once mixed both on 12 of 16 H100,
+// which none of them can run, and took half as long again as alternating.
 TEST(OrdinaryQuestion, AsynchronousPlansGenerateOnDevicesOfTheirOwn) {
   const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
   for (const char* framework : {"verl-fsdp", "verl-megatron", "nemo-rl-dtensor", "slime"}) {

@@ -93,7 +93,7 @@ TEST_P(EveryPlannerWithPins, KeepsAllTasks) {
   expect({{kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({2}))}, {kReference, pin_to(ids({2}))}});
 }
 
-// What exact planners prove about has no sets that share a part.
+// The space of exact planners has no sets that overlap partly.
 TEST_P(EveryPlannerWithPins, KeepsOrRefusesSetsThatOverlap) {
   const Pins pins = {
       {kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({1, 2}))}, {kReference, pin_to(ids({2}))}};
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryPlannerWithPins,
                            return name;
                          });
 
-// Of all plans without pins, the best of those that obey.
+// The best of all plans without pins that obey the pins.
 double best_by_hand(const PredictionQuery& asked, const Pins& pins) {
   PlanRequest all = asked.request;
   all.limits.pins.clear();
@@ -275,7 +275,7 @@ TEST(Pins, AreThoseOfTheWholeWithinAPart) {
             "task x is pinned to a100-z1-0/1, which is excluded");
 }
 
-// What is explained and planned again on another cluster keeps the pins, there by name.
+// Explanations and plans on another cluster keep the pins, there by name.
 TEST(Pins, HoldForAlternativesAndWhatIfs) {
   const Cluster cluster = cluster_of({{"a100", 2, 4}, {"l40s", 2, 4, "z2"}});
   const Workflow workflow = ppo_8b();

@@ -106,7 +106,7 @@ void expect_curve(const PlanResult& result) {
               kRounding * result.prediction->iteration_s);
 }
 
-// What is said of plans that were not looked at agrees with itself; planners that only search say nothing.
+// Statements about plans that were not evaluated are consistent; planners that only search make none.
 void expect_proof(const PlanResult& result, const PlannerTraits& traits) {
   if (!traits.proves) {
     EXPECT_EQ(result.proof, Proof::none);
@@ -193,7 +193,7 @@ TEST_P(EveryPlanner, FindsWhatFitsInTightMemory) {
   expect_sound(result, request);
 }
 
-// What the runtime takes of a device is not there for tasks.
+// Memory of the runtime is not available for tasks.
 TEST_P(EveryPlanner, LeavesRoomForTheRuntime) {
   const Cluster cluster = tiny_cluster(12'100);
   const Workflow workflow = small_workflow();
@@ -209,7 +209,7 @@ TEST_P(EveryPlanner, LeavesRoomForTheRuntime) {
   expect_sound(planned(request), request);
 }
 
-// Of all tasks, and of how weights travel.
+// The options of all tasks, and the weight sync.
 TEST_P(EveryPlanner, PlansWithTheExecutionsAndWeightSyncThatItIsAskedFor) {
   if (GetParam().name == "ilp" || GetParam().name == "sha-ilp")
     GTEST_SKIP() << "refuses other ways of weight sync than the shortest";

@@ -1,4 +1,4 @@
-// What a search keeps of what it looks at.
+// The state that a search keeps of its evaluations.
 #include "planner/search/search_run.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST_F(Noted, WhatFitsIsBetterThanWhatIsFasterAndDoesNot) {
   EXPECT_EQ(result.improvements[1].iteration_s, 4);
 }
 
-// What one run has costed the next finds there; what it noted is its own.
+// Evaluations of one run are found by the next; noted plans belong to each run.
 TEST_F(Noted, RunsMayHaveTheirTablesInCommon) {
   SearchTables tables(request_);
   const std::vector<std::uint16_t> devices{0, 1};
@@ -70,7 +70,7 @@ TEST_F(Noted, RunsMayHaveTheirTablesInCommon) {
   EXPECT_EQ(tables.evaluator.asked(), asked);
 }
 
-// Of replicas that are cut unlike, which no candidate can hold.
+// Plans with different replicas, which no candidate can hold.
 TEST_F(Noted, PlansInPlaceOfCandidates) {
   SearchRun run(request_, 0);
   TaskPlan task = on_device(0);

@@ -1,4 +1,4 @@
-// What a framework does where a plan's document says nothing.
+// Defaults of a framework for options that a plan's document does not state.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@ double end_us(const Json& span) { return span["ts"].get<double>() + span["dur"].
 // Generation on the fast devices, the rest on the slow ones.
 Plan apart() { return plan_with(on_device(0), on_device(2), on_device(2)); }
 
-// What a framework does between tasks, so that every iteration has some.
+// The overhead of a framework between tasks, so that every iteration has some.
 Coefficients with_overhead() {
   Coefficients coefficients;
   Coefficient overhead;
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, EndOfTheIteration, ::testing::Values(Mode::synch
                            return mode.param == Mode::synchronous ? "Synchronous" : "Asynchronous";
                          });
 
-// Where there is nothing after the tasks there is no event either.
+// Without time after the tasks there is no event either.
 TEST(ChromeTrace, HasNoEmptySpans) {
   const Cluster cluster = small_cluster();
   Prediction prediction = predict(cluster, small_workflow(), same_everywhere(on_device(0)), {});

@@ -20,7 +20,7 @@ using ::testing::StartsWith;
 
 // ---- what is published ----
 
-// What logs say of their hardware in words.
+// Descriptions of hardware in logs.
 TEST(FactsTest, FindTheOneGpuThatATextNames) {
   const std::vector<std::pair<const char*, const char*>> texts = {
       {"GH200 (stated)", "GH200-96GB"},

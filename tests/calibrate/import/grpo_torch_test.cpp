@@ -39,7 +39,7 @@ TEST(GrpoTorch, LogIsReadAsVerls) {
   ASSERT_EQ(imported.runs.runs.size(), 1U);
   const sextant::Run& run = imported.runs.runs.front();
   EXPECT_EQ(run.iteration.samples_s.size(), 6U);  // of seven, the first of the process warms up
-  // Where verl has no timer for them, gen holds these; this loop has neither of the other two.
+  // If verl has no timer for them, gen holds these; this loop has neither of the other two.
   const auto& generation = run.tasks.at("actor_generation+old_log_prob+weight_sync").samples_s;
   ASSERT_EQ(generation.size(), 6U);
   EXPECT_DOUBLE_EQ(generation.front(), time_in_log(1, "gen"));
@@ -47,7 +47,7 @@ TEST(GrpoTorch, LogIsReadAsVerls) {
   EXPECT_DOUBLE_EQ(run.tasks.at("actor_training").samples_s.back(), time_in_log(6, "update_actor"));
 }
 
-// What the log's setup says is what the loop's own documents say.
+// The setup of the log agrees with the loop's own documents.
 TEST(GrpoTorch, SideFileAndDocumentsAgree) {
   const Imported imported = read_loop("H100");
   ASSERT_EQ(imported.runs.runs.size(), 1U);

@@ -264,7 +264,7 @@ TEST(VerlTest, LeavesAnOddStepOutWithItsReason) {
   EXPECT_EQ(of_columns.left_out[0].record, "run, value 2 of each column");
 }
 
-// Of the same log twice the second is left out.
+// If the same log is given twice, the second is left out.
 TEST(VerlTest, LeavesOutARunWhoseNameIsTaken) {
   const TemporaryFolder folder;
   write_text_file(folder.path() / "run.json", collection().dump());

@@ -208,7 +208,7 @@ TEST(Compute, RoutedExpertsInTheirOwnPrecision) {
   inference.set(fp8_efficiency, 0.5);
   EXPECT_DOUBLE_EQ(terms::compute_s(inference.at(1)),
                    12 * ((kProjections + kAttention + other) / 40 + routed / 80));
-  // What is computed in eight bits is stored so, the rest is not.
+  // Weights computed in eight bits are stored so, the others are not.
   EXPECT_EQ(inference.task.precision, Precision::bf16);
   EXPECT_EQ(inference.task.weight_bytes, 2);
   EXPECT_EQ(inference.task.expert_weight_bytes, 1);

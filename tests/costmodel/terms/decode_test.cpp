@@ -1,4 +1,4 @@
-// What a step of decoding reads, computes and launches: terms/decode.h.
+// Reads, arithmetic and launches of a decoding step: terms/decode.h.
 #include "costmodel/terms/decode.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using enum CoefficientId;
 
-// What reading the cache adds.
+// The time that reading the cache adds.
 double cache_reads_s(const StageOfTask<double>& s) {
   const terms::DecodeStep step = terms::decode_step(s);
   return s.work().decode_steps * s.problem.coefficient(decode_kv_read_weight, s.kinds().front()) *
@@ -88,7 +88,7 @@ TEST(Decode, WeightsInEightBitsAreHalfTheReads) {
   EXPECT_DOUBLE_EQ(terms::decode_kernels_s(generation.at()), 5 * 1 * 480 / 25.0);
 }
 
-// Of a layer 64 attention, 36 shared and 16 router parameters are always read, 60 of every expert touched.
+// In a layer, 64 attention, 36 shared and 16 router parameters are always read, 60 of every expert touched.
 TEST(Decode, AStepReadsTheExpertsItsTokensTouch) {
   const auto reads_s = [](int places) {
     TaskPlan plan = on_device(0);

@@ -71,7 +71,7 @@ TEST(ExpertParallel, WhatLeavesTheNodeGoesThroughEachDevicesOwnLink) {
 }
 
 TEST(ExpertParallel, FusedDispatchSendsATokenOnceToANodeAndOnceToADevice) {
-  // Of four devices each holds one of four experts: 1 - (3/4)^2 of the tokens go to each of three others.
+  // Each of four devices holds one of four experts: 1 - (3/4)^2 of the tokens go to each of three others.
   const terms::DispatchedCopies near = terms::dispatched_copies(2, true, 4, 1);
   EXPECT_DOUBLE_EQ(near.inside, 3 * 7 / 16.0);
   EXPECT_EQ(near.outside, 0);

@@ -87,7 +87,7 @@ TEST(Claims, DocumentRoundTrips) {
   EXPECT_EQ(ClaimReport::parse(JsonView(json)).to_json(), json);
 }
 
-// What programs read of docs/accuracy.json.
+// The members of docs/accuracy.json that programs read.
 TEST(Claims, TheDocumentHoldsAListOfFigures) {
   const Json document = parse_json(read_text_file(kSource / "docs/accuracy.json"));
   ASSERT_TRUE(document.at("claims").is_array());
@@ -101,7 +101,7 @@ TEST(Claims, TheDocumentHoldsAListOfFigures) {
   EXPECT_FALSE(names.empty());
 }
 
-// What falls short says what it is held at, and nothing else does.
+// A missed figure states its held value, and no other does.
 TEST(Claims, OnlyMissedFiguresAreHeld) {
   for (const Claim& claim : stated().claims) EXPECT_EQ(claim.held.has_value(), !claim.met()) << claim.name;
 }
@@ -194,7 +194,7 @@ TEST(Claims, EveryRemarkIsAboutARun) {
   }
 }
 
-// What data/README.md says that the coefficients are fitted to.
+// The runs that the coefficients are fitted to, according to data/README.md.
 TEST(PublicFit, SeesAllThatIsPublicButComposedRows) {
   ClaimContext context;
   context.data = kSource / "data";
@@ -217,7 +217,7 @@ TEST(PublicFit, SeesAllThatIsPublicButComposedRows) {
 
 class Shipped : public ::testing::TestWithParam<const char*> {};
 
-// What predict falls back on: readable, fitted, with intervals and what it was fitted to.
+// The default coefficients of predict: readable, fitted, with intervals and the runs that they were fitted to.
 TEST_P(Shipped, CoefficientsCarryTheirFit) {
   const auto coefficients =
       load_document<Coefficients>(kSource / "data/coefficients" / (std::string(GetParam()) + ".json")).content;

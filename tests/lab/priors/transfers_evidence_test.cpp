@@ -27,7 +27,7 @@ CollectiveRow all_reduce(int devices, double bytes, double time_s) {
   return collective(MeasuredCollective::all_reduce, 1, devices, bytes, time_s);
 }
 
-// Of 8 devices a neighbour sees 2 x 7 / 8 of the message; the time of 512 bytes is latency.
+// With 8 devices a neighbour sees 2 x 7 / 8 of the message; the time of 512 bytes is latency.
 TEST(CollectivesEvidence, BusBandwidthIsAShareOfTheLink) {
   const double moved = 1.75 * 256 * kMiB;
   const auto all = evidence_of_collectives({all_reduce(8, 512, 1e-5),

@@ -272,7 +272,7 @@ TEST(ArealHexStudy, Table1AllowsLessThanSection45Says) {
   EXPECT_NEAR(h20 / h800, 1.02, kPrinted);
 }
 
-// What the assumption about the batch says of itself.
+// The statement of the assumption about the batch.
 TEST(ArealHexStudy, AnIterationHasAboutTheTokensThatTheTablesMake) {
   const Study study = areal_hex_study(facts());
   const Workflow& workflow = cell_of(study, "24-h800/7B").workflow;

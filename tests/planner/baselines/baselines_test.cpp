@@ -1,4 +1,4 @@
-// Where the fixed placements put the tasks, and what the searches without thought are worth.
+// The places of tasks in the fixed placements, and the worth of searches without thought.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -100,7 +100,7 @@ TEST(VerlColocated, TakesTheBestDegreesOfEveryTask) {
   EXPECT_NEAR(result.prediction->iteration_s, best_s, 1e-9 * best_s);
 }
 
-// Where memory is short the fastest options do not fit together: no other option of one task is better.
+// If memory is short, the fastest options do not fit together: no other option of one task is better.
 TEST(VerlColocated, LeavesNoTaskABetterOption) {
   const Cluster cluster = cluster_of({{"a100", 2}});
   const Workflow workflow = ppo_8b();

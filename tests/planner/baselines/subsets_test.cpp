@@ -57,7 +57,7 @@ TEST(Subsets, StayOnOneSideOfTheOcean) {
   EXPECT_LE(both.prediction->iteration_s, one.prediction->iteration_s * (1 + 1e-9));
 }
 
-// As long as a node alone takes and a twentieth: more than a node is never needed, even by a short search.
+// A node alone takes as long to within a twentieth: more than a node is never needed, even by a short search.
 TEST(Subsets, LeaveDevicesThatAreNotNeeded) {
   const Cluster cluster = cluster_of({{"a100", 4}});
   const Workflow workflow = ppo_8b();

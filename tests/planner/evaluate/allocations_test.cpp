@@ -43,7 +43,7 @@ class Allocations : public ::testing::Test {
  protected:
   Allocations() { limits_.tensor_parallel_limit = 8; }
   [[nodiscard]] Candidate plan() { return random_candidate(random_, evaluator_, workflow_, cluster_, limits_); }
-  // What an action allocates when it is done once more.
+  // The allocations of an action that is done once more.
   template <typename Action>
   [[nodiscard]] static std::size_t of_again(Action action) {
     action();

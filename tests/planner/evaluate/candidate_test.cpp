@@ -63,7 +63,7 @@ TEST(ShapeTable, NumbersSharesBySequencesAndTheirLengths) {
   EXPECT_EQ(table.shares(together)[1], table.shares(together)[2]);
 }
 
-// What was costed is known by numbers: none may come to mean something else.
+// Evaluated shapes are known by numbers: none may change its meaning.
 TEST(ShapeTable, ForgottenPositionsAreNotUsedAgain) {
   ShapeTable table;
   const int first = table.add(shape_of({6, 6}, {5, 3}));

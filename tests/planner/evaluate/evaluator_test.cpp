@@ -20,7 +20,7 @@ class WholeModel {
         hardware_(problem.cluster, problem.workflow.precision),
         values_(resolve(problem.coefficients, hardware_, problem.framework)) {}
 
-  // Of the candidate's plan.
+  // The score of the candidate's plan.
   [[nodiscard]] Score of(const Evaluator& evaluator, const Candidate& candidate) const {
     const Plan plan = evaluator.plan_of(candidate, "candidate");
     check_plan(plan, problem_.workflow, problem_.cluster);
@@ -209,7 +209,7 @@ TEST_P(Moves, EqualTheWholeModel) {
     }
     if (HasFailure()) return;
   }
-  // What all moves left behind is what an evaluator without a past gives.
+  // The state after all moves gives the same as an evaluator without a past.
   Evaluator last(problem);
   const Score again = looked_up(last, evaluator);
   EXPECT_EQ(again.time_s, kept_score.time_s);

@@ -1,5 +1,5 @@
-// That no plan is faster than the bound for all plans: of tiny clusters every plan, of others drawn and
-// searched ones.
+// No plan is faster than the bound for all plans: every plan of tiny clusters, drawn and searched plans of
+// others.
 #include "planner/exact/bound.h"
 
 #include <gtest/gtest.h>

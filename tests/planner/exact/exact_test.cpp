@@ -163,8 +163,8 @@ std::vector<SmallCase> unlike_cases() {
   return cases;
 }
 
-// Where replicas may get their sequences by length, packed or padded: the one is as good as in proportion to
-// speed, or better; of padded ones nearly always.
+// Replicas may get their sequences by length, packed or padded: the result is as good as in proportion to
+// speed, or better; with padding nearly always.
 TEST(PlanExactly, EqualsEveryPlanOfUnevenLengths) {
   const Coefficients coefficients;
   int by_length = 0;
@@ -327,7 +327,7 @@ TEST(GroupCosts, CostNothingOnceInterrupted) {
   const int all = space.share_count() - 1;
   EXPECT_EQ(costs.within(TaskSet{3}, all).sum_s, 0);  // a bound of anything
   EXPECT_EQ(space.evaluator().asked(), 0U);
-  // What was zero is not taken for known by those who are not interrupted.
+  // A zero from an interrupted search is not reused by others.
   cancelled = false;
   ProofProgress next(request, 0);
   GroupCosts again(space, sync, next);

@@ -97,7 +97,7 @@ TEST(ExactGoals, EqualEveryPlanThatObeysPins) {
   }
 }
 
-// What the order of shares and what is left of them rest on: tasks that share devices with no other.
+// The order of shares and their remainders rest on tasks that share devices with no other.
 TEST(ExactGoals, NoGroupingPromisesMoreThanTheFinest) {
   for (SmallCase& small : small_cases()) {
     SCOPED_TRACE(small.name);

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Pinned, PlanByIlp, ::testing::ValuesIn(pinned_cases()),
 INSTANTIATE_TEST_SUITE_P(Small, PlanByIlp, ::testing::ValuesIn(small_cases()),
                          [](const auto& of_case) { return of_case.param.name; });
 
-// What it begins with is told to the solver as it tells its solutions; values that are left out follow.
+// The start is passed to the solver in the form of its solutions; values that are left out follow.
 TEST(PlanByIlpAlone, BeginsWithAPlan) {
   class Listener : public MilpSolver {
    public:

@@ -114,7 +114,7 @@ TEST_F(Milp, BeginsWithASolution) {
   ASSERT_FALSE(first.values.empty());
   limits = {};
   limits.nodes = 1;
-  // As solvers give them: whole within a tolerance.
+  // Values as solvers return them: whole within a tolerance.
   constexpr double kOff = 1e-7;
   for (int v = 0; v < 40; ++v) {
     const double value = first.values[static_cast<std::size_t>(v)];
@@ -123,7 +123,7 @@ TEST_F(Milp, BeginsWithASolution) {
   const MilpSolution from_start = solver_->solve(problem, limits);
   ASSERT_FALSE(from_start.values.empty());
   EXPECT_LE(from_start.objective, first.objective + kMilpTolerance);
-  // What belongs to no solution does no harm.
+  // Entries that belong to no solution do no harm.
   MilpProblem knapsack;
   const int x = knapsack.add_binary(-3), y = knapsack.add_binary(-2);
   knapsack.add_row(-kMilpInfinity, {{x, 1}, {y, 1}}, 1);

@@ -1,5 +1,5 @@
-// Where a deal's groups lie, as blocks, against the devices that they are dealt; and the integer program's
-// deals against all deals.
+// The blocks of an assignment's groups against the devices that they get; and the integer program's assignments
+// against all assignments.
 #include "planner/exact/unit_space.h"
 
 #include <gmock/gmock.h>
@@ -91,7 +91,7 @@ TEST(IlpAssignment, FindsTheBestOfAllDeals) {
     UnitSpace space(request, cluster.device_count());
     MilpProblem problem;
     const IlpAssignment deal(space, problem);
-    // By slot, then block.
+    // Costs by slot, then block.
     std::vector<std::vector<double>> costs(static_cast<std::size_t>(deal.slots()));
     const int sum = problem.add_variable(-kMilpInfinity, kMilpInfinity, 1);
     MilpTerms terms{{sum, 1}};

@@ -66,13 +66,13 @@ TEST(Change, OfOneLinkLeavesAllOthers) {
   EXPECT_EQ(rate(node, 4, 0), 1e9);
   EXPECT_EQ(rate(node, 4, 8), 3e9);
   EXPECT_EQ(node.exceptions().size(), cluster.exceptions().size());
-  // Where there is none: an exception of its own, from what the link is now.
+  // Without an exception, the link gets one, from its current rate.
   const Cluster fresh = changed(cluster, ChangeLinkBetween{"a100-z1-0", "l40s-z2-1", {}, true, 10});
   EXPECT_EQ(rate(fresh, 0, 12), 40e9);
   EXPECT_EQ(rate(fresh, 15, 3), 40e9);
   EXPECT_EQ(rate(fresh, 0, 8), 4e9);
   EXPECT_EQ(rate(fresh, 4, 12), 4e9);
-  // Of zones: what lies between machines there too.
+  // A change between zones includes the links of machines in them.
   const Cluster zones = changed(cluster, ChangeLinkBetween{"z1", "z2", {}, true, 2});
   EXPECT_EQ(rate(zones, 0, 8), 8e9);
   EXPECT_EQ(rate(zones, 4, 8), 6e9);

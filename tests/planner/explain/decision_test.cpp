@@ -57,7 +57,7 @@ TEST(Chances, OfAMuchSlowerPlanAreSmall) {
   EXPECT_EQ(chance_of(its, mine, std::nullopt)->probability, 0);
 }
 
-// What is made once changes nothing.
+// Prepared values change nothing.
 TEST(PreparedPlan, JudgesAsThePredictionDoes) {
   const ExplainedCase it;
   const PreparedPlan prepared(it.request, it.cluster, *it.result.plan);

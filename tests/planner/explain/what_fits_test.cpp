@@ -1,4 +1,4 @@
-// What would fit where nothing does.
+// Changes that would make a plan fit.
 #include "planner/explain/what_fits.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What need not be costed, because nothing good can come of it.
+// Candidates that need not be evaluated, because they cannot be better.
 #include "planner/sha_ea/cost_estimate.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace sextant::testing {
 namespace {
 
-// Whose memory is never short.
+// A cluster whose memory is never short.
 Cluster rented_gpus() {
   const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1}});
   std::map<std::string, DeviceType> types = cluster.device_types();
@@ -95,7 +95,7 @@ TEST(CostEstimate, AreNeverWorseThanThePlan) {
   EXPECT_GT(apart, 10);  // tasks beside each other do count
 }
 
-// Of a workflow whose graph is its own, no more is known than its longest task.
+// For a workflow with a custom graph only its longest task is known.
 TEST(CostEstimate, OfACustomGraphAreItsLongestTask) {
   Workflow workflow = ppo_8b();
   workflow.algorithm = Algorithm::custom;
@@ -121,7 +121,7 @@ TEST(Arranger, CostsNothingThatCannotBeBetter) {
   Scored best, other;
   ASSERT_TRUE(arranger.arrange(classes, all, best));
   ASSERT_TRUE(best.score.fits());
-  // As long as little is known of the task, it is costed.
+  // A task about which little is known is evaluated.
   EXPECT_TRUE(arranger.arrange(classes, on(2, 1), other, &best.score));
   EXPECT_GT(other.score.time_s, best.score.time_s);
   for (const std::size_t unit_class : {0U, 1U}) {

@@ -102,7 +102,7 @@ TEST(DeviceSets, FinerUnitsAreTheSameDevices) {
 
 using Devices = std::set<std::uint16_t>;
 
-// By task, whatever the sets' numbers are.
+// The devices by task, whatever the numbers of the sets are.
 std::vector<Devices> devices_of_tasks(const std::vector<UnitClass>& classes, const DeviceSets& sharing) {
   const auto of_sets = devices_of_sets(classes, sharing);
   std::vector<Devices> of_tasks;

@@ -1,4 +1,4 @@
-// Who hears what of whom.
+// The messages that each island receives.
 #include "planner/search/exchange.h"
 
 #include <gmock/gmock.h>

@@ -182,7 +182,7 @@ TEST(ShaEa, PlansDoNotDependOnThreads) {
   }
 }
 
-// By the clock each has an island; evaluations are dealt to four.
+// With a time budget each thread has an island; evaluations are split over four.
 TEST(ShaEa, SaysHowManyThreadsSearched) {
   const Cluster cluster = cluster_of({{"a100", 1}});
   const Workflow workflow = ppo_8b();
@@ -237,7 +237,7 @@ TEST(ShaEa, IsAsGoodAsAllPlansOfASmallCluster) {
   }
 }
 
-// Where both search one space, no plan is better than the one that is proved to be the best.
+// If both search one space, no plan is better than the one that is proved optimal.
 TEST(ShaEa, IsNoBetterThanExactWithinItsSpace) {
   const Coefficients coefficients;
   double best_gap = 1;

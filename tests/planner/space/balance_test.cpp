@@ -50,10 +50,10 @@ TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
     return made;
   };
   const Shape stages = shape({9, 9}, {6, 6});
-  // By stage: fast devices are first stages, so replicas are alike.
+  // Order by stage: fast devices are first stages, so replicas are equal.
   EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, devices, speeds, LoadSplit::by_speed),
             shape({12, 6}, {6, 6}));
-  // By replica: one is fast, the other is not.
+  // Order by replica: one is fast, the other is not.
   EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, speeds, LoadSplit::by_speed),
             shape({9, 9}, {8, 4}));
   EXPECT_EQ(balanced(shape({18}, {3, 3, 3, 3}), DeviceOrder::by_replica, devices, speeds, LoadSplit::by_speed),
@@ -65,7 +65,7 @@ TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
   EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds, LoadSplit::by_speed), wide);
 }
 
-// What the last stage computes beside its layers counts as layers.
+// Work of the last stage in addition to its layers counts as layers.
 TEST(Balance, LeavesTheStageWithTheHeadFewerLayers) {
   EXPECT_EQ(dealt_by({1, 1}, 32, 2.4), (std::vector<int>{17, 15}));  // 17.2 and 14.8
   EXPECT_EQ(dealt_by({1, 1, 1, 1}, 32, 4), (std::vector<int>{9, 9, 9, 5}));
@@ -153,7 +153,7 @@ TEST(DealtByLength, AllAreDoneTogether) {
                                       : deal.sequences[i] * lengths.longest(ranges[i].last);
       soonest = std::min(soonest, tokens / rates[i]);
       latest = std::max(latest, tokens / rates[i]);
-      // What one sequence more would take: where lengths are padded all its sequences grow with it.
+      // The time with one more sequence: if lengths are padded, all its sequences grow with it.
       const double longer = lengths.longest(std::min(600, ranges[i].last + 1));
       step = std::max(step, (is_packed ? longer : (deal.sequences[i] + 1) * longer - tokens) / rates[i]);
       for (std::size_t j = 0; j < rates.size(); ++j)
@@ -288,14 +288,14 @@ int widest(const Cluster& cluster, int first) {
   return widest;
 }
 
-// As wide as the largest machine of the cluster, but not over the network to another.
+// Stages are as wide as the largest machine of the cluster, but do not use the network to another.
 TEST(Options, StagesDoNotCrossSlowLinks) {
   const Cluster small_ones = cluster_of({{"a100", 1, 8}, {"l40s", 2, 4}});
   EXPECT_EQ(widest(cluster_of({{"a100", 1, 8}}), 0), 8);
   EXPECT_EQ(widest(small_ones, 8), 4);
   const LinkException nvlink{LinkScope::node, "l40s-z1-0", "l40s-z1-1", {assumed(5e-6), assumed(100e9)}, true};
   EXPECT_EQ(widest(cluster_of({{"a100", 1, 8}, {"l40s", 2, 4}}, {nvlink}), 8), 8);
-  // Of machines with one GPU each no stage is wider without a network.
+  // With machines of one GPU each, no stage is wider without a network.
   EXPECT_EQ(widest(cluster_of({{"a100", 1, 8}, {"l4", 4, 1}}), 8), 4);
 }
 
@@ -308,8 +308,8 @@ TEST(Options, StagesAreNearByHand) {
   EXPECT_FALSE(stages_are_near({0, 1, 3, 4}, 4, cluster));
 }
 
-// Where every machine has links of its own, sets of as many devices of each class as were seen before are
-// costed in fewer ways, of which the fastest is about as fast as that of all.
+// If every machine has its own links, sets with as many devices of each class as earlier ones are evaluated in
+// fewer ways, of which the fastest is about as fast as that of all.
 TEST(Options, OfKinAreThoseThatWereWorthKeeping) {
   std::vector<LinkException> links;
   for (int a = 0; a < 5; ++a) {

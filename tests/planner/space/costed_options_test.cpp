@@ -40,7 +40,7 @@ struct Sharer {
   Mailbox mailbox;
 };
 
-// By their shapes: each table has its own positions.
+// Compares options by their shapes: each table has its own positions.
 void expect_same(const std::vector<Option>& a, SearchRun& of_a, const std::vector<Option>& b, SearchRun& of_b,
                  int task) {
   ASSERT_EQ(a.size(), b.size());
@@ -101,7 +101,7 @@ TEST_F(CostedOptionsTest, WhatOneTableHasCostedAnotherHas) {
   EXPECT_TRUE(second.run.options().heard().empty());  // once
 }
 
-// What both have costed stays as each has it, and is not heard of.
+// Options that both have evaluated stay as each has them, and are not received.
 TEST_F(CostedOptionsTest, WhatATableHasIsNotReplaced) {
   Sharer first(request_), second(request_);
   const DeviceList devices = devices_between(0, 8);

@@ -106,8 +106,8 @@ std::vector<int> stages_with_ends(int first, int middle, int between, int last) 
   return layers;
 }
 
-// What people run (runs.json and slime's scripts). DeepSeek-V3 has 61 layers: 3 + 14 x 4 + 2, 7 + 6 x 8 + 6,
-// 7 x 8 + 5, 11 x 5 + 6. Qwen3-235B has 94: 11 + 6 x 12 + 11, 23 + 2 x 24 + 23, 3 x 24 + 22.
+// Stage layers in use (runs.json and slime's scripts). DeepSeek-V3 has 61 layers: 3 + 14 x 4 + 2, 7 + 6 x 8 +
+// 6, 7 x 8 + 5, 11 x 5 + 6. Qwen3-235B has 94: 11 + 6 x 12 + 11, 23 + 2 x 24 + 23, 3 x 24 + 22.
 TEST(StageLayers, OfMegatronAreEvenButForTheEnds) {
   const auto of = [](int layers, int stages) {
     return stage_layers(layers, stages, 1, StageRule::even_but_ends);

@@ -1,4 +1,4 @@
-// What plans cost, and which machines to rent.
+// Costs of plans, and the machines to rent.
 #include "planner/two_phase/dollars.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(PlanWithinBudget, IsTheBestOfAllRentals) {
   EXPECT_GE(best.result.prediction->iteration_s, fastest_s * (1 - 1e-9));
 }
 
-// As the planner answers: on the whole cluster's devices, for no more than the limit.
+// The planner's answer: on the whole cluster's devices, for no more than the limit.
 TEST(PlanWithinBudget, IsWhatThePlannerMakesOfALimit) {
   const Cluster cluster = hex_cluster(2, 2, 2);
   const Workflow workflow = small_grpo(Mode::asynchronous);

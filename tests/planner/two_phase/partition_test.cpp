@@ -19,7 +19,7 @@ class Partitions : public ::testing::Test {
   PlanRequest request_{cluster_, workflow_, kNeutral};
   PartitionGraph graph_{request_, 64};
 
-  // As section 4.3 writes it, over all pairs of devices.
+  // The formula of section 4.3, over all pairs of devices.
   [[nodiscard]] double guide_by_pairs(const DeviceSplit& split) const {
     const auto bandwidth = [&](const std::vector<DeviceId>& devices) {
       double sum = 0;

@@ -93,7 +93,7 @@ TEST(Pipelines, FasterTypesGetMoreLayers) {
   }
 }
 
-// What is costed task by task is what the whole model says, unlike replicas and stages included.
+// Costs task by task equal those of the whole model, with different replicas and stages too.
 TEST(Costing, EqualsThePrediction) {
   const Cluster cluster = hex_cluster(1, 2);
   for (const Mode mode : {Mode::asynchronous, Mode::synchronous}) {
@@ -141,7 +141,7 @@ TrainingLimits all_ways() {
   return limits;
 }
 
-// What the first replica bounds away is no faster, also where execution options change how long it takes.
+// Plans that the first replica's bound excludes are not faster, whatever the execution options.
 TEST(Training, NothingThatIsFasterAndFitsIsLeftOut) {
   const Cluster cluster = hex_cluster(2, 1);
   Workflow workflow = hex_grpo();
@@ -177,7 +177,7 @@ std::vector<TaskPlan> plans_of(const std::vector<ChoicePtr>& choices) {
   return plans;
 }
 
-// What was asked before changes nothing, nor does a question that was cut short.
+// Earlier queries change nothing, nor does a query that was cut short.
 TEST(Training, RemembersWhatItWasAsked) {
   const Cluster cluster = hex_cluster(1, 1);
   const Workflow workflow = hex_grpo();

@@ -105,7 +105,7 @@ TEST(VerifierAgrees, WithTheCostModelOnRandomPlans) {
     compare(random_case(seed), counted);
     if (HasFailure()) FAIL() << "seed " << seed;  // one case is enough to look at
   }
-  // None of the three answers is rare.
+  // Each of the three answers is frequent.
   EXPECT_GT(counted.refused, 2000);
   EXPECT_GT(counted.feasible, 2000);
   EXPECT_GT(counted.too_large, 2000);

@@ -1,4 +1,4 @@
-// What every planner's answer goes through before anyone relies on it.
+// The checks of every planner's answer.
 #include "planner/answer.h"
 
 #include <gmock/gmock.h>

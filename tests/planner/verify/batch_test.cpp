@@ -1,4 +1,4 @@
-// What the verifier says each replica works on.
+// The work of each replica according to the verifier.
 #include "planner/verify/batch.h"
 
 #include <gtest/gtest.h>

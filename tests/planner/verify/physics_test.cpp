@@ -1,4 +1,4 @@
-// What holds for every plan whatever the model: a device that is better in every number is never slower, more
+// Properties of every plan whatever the model: a device that is better in every number is never slower, more
 // work is never faster, and no weights arrive faster than links carry them. On random plans with random
 // execution options, with neutral coefficients and with those that ship.
 #include <gtest/gtest.h>

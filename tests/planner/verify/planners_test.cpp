@@ -47,7 +47,7 @@ TEST(VerifiedPlans, ExhaustiveSearchOfAMixture) {
   expect_verified(pair_with(1e6), with_model(model));
 }
 
-// Of twelve sequences in seven optimizer steps a second replica has none in the last ones, and one in the
+// With twelve sequences in seven optimizer steps, a second replica has none in the last ones, and one in the
 // others.
 TEST(VerifiedPlans, ExhaustiveSearchWithManyOptimizerSteps) {
   Workflow workflow = small_workflow();

@@ -245,7 +245,7 @@ std::vector<Replica> random_replicas(Draw& draw, const Cluster& cluster, const M
   return replicas;
 }
 
-// What a slip of a planner would do.
+// A mistake of a planner.
 void spoil(Draw& draw, const Cluster& cluster, TaskPlan& task) {
   Replica& replica = draw.one_of<int>({0, 1}) == 0 ? task.replicas.front() : task.replicas.back();
   Stage& stage = replica.stages.front();

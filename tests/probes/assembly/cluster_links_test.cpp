@@ -32,7 +32,7 @@ LinkMeasurement link(int low, int high, double bytes_per_s) {
 }
 
 TEST(ClusterLinks, APairThatWasNotMeasuredHasTheRateOfItsKind) {
-  // Of host a everything, of b one of each kind.
+  // Host a has every pair, b one pair of each kind.
   std::vector<LinkMeasurement> measured = {link(0, 1, 100e9), link(2, 3, 100e9), link(0, 2, 20e9),
                                            link(0, 3, 20e9),  link(1, 2, 20e9),  link(1, 3, 20e9),
                                            link(4, 5, 100e9), link(4, 6, 20e9),  link(0, 4, 10e9)};
@@ -130,7 +130,7 @@ TEST(ClusterLinks, OnePairOfRanksStandsForItsNodesWithoutAWarning) {
   LinkRules rules;
   rules.one_pair_for_nodes = true;
   EXPECT_THAT(assemble_links(ranks(2), measured, rules).warnings, IsEmpty());
-  // Of a third node nothing is known: that is said once for each pair of nodes.
+  // A third node is unknown: one warning for each pair of nodes.
   EXPECT_THAT(assemble_links(ranks(3), measured, rules).warnings[1], HasSubstr("2 of 3 links between nodes"));
 }
 

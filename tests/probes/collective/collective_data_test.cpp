@@ -16,7 +16,7 @@ std::vector<float> input(const CollectiveShape& shape, int rank) {
   return values;
 }
 
-// What a collective must leave, from all ranks' inputs and its definition alone.
+// The result of a collective, from all ranks' inputs and its definition alone.
 std::vector<float> result(const CollectiveShape& shape, int rank) {
   std::vector<std::vector<float>> inputs;
   for (int other = 0; other < shape.ranks; ++other) inputs.push_back(input(shape, other));

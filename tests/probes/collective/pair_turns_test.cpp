@@ -61,7 +61,7 @@ TEST(PairTurns, OfSingleRanksAreTournamentRounds) {
   EXPECT_EQ(turns.min_count(), 1U);
 }
 
-// As probes/README.md has them.
+// The numbers of probes/README.md.
 TEST(PairTurns, AreAsManyAsStated) {
   EXPECT_EQ(PairTurns(hosts(1, 8)).count(), 28U);
   EXPECT_EQ(PairTurns(hosts(2, 8)).count(), 92U);

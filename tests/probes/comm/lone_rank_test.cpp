@@ -73,7 +73,8 @@ TEST(LoneRank, IsRefusedInOneLineThatSaysWhatToDo) {
   EXPECT_NO_THROW(refuse_lone_rank(1, with({}), ""));
 }
 
-// Of srun with no plug-in for MPI, and with one for a protocol that this MPI does not speak.
+// The environment of srun without a plug-in for MPI, and with one for a protocol that this MPI does not
+// support.
 TEST(LoneRank, UnderSrunTheRefusalNamesThePlugIn) {
   const std::map<std::string, std::string> step = {{"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_PROCID", "1"}};
   EXPECT_THAT(refusal(with(step)), HasSubstr("start them with srun --mpi=pmix (srun --mpi=list shows"));

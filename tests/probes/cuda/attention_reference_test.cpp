@@ -16,7 +16,7 @@ TEST(AttentionReference, ReadsBf16) {
   EXPECT_EQ(from_bf16(0xc040), -3.0);
 }
 
-// By hand: head_dim 4, scores 1 * 2 / sqrt(4) = 1 and 0, weights e / (e + 1) and 1 / (e + 1).
+// Worked by hand: head_dim 4, scores 1 * 2 / sqrt(4) = 1 and 0, weights e / (e + 1) and 1 / (e + 1).
 TEST(AttentionReference, WeighsValuesBySoftmaxOfScores) {
   const Bf16Row query = {kOne, kZero, kZero, kZero};
   const Bf16Row keys = {kTwo, kZero, kZero, kZero, kZero, kOne, kZero, kZero};

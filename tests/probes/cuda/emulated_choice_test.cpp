@@ -32,7 +32,7 @@ TEST(ChooseGpu, RanksThatSeeAllTakeThemInOrder) {
   }
 }
 
-// As with srun --gpus-per-task=1.
+// The case of srun --gpus-per-task=1.
 TEST(ChooseGpu, RanksThatAreShownOneEachHaveThatOne) {
   const auto choices = chosen(3, [](int rank) { emulated_show_devices(rank, 1); });
   for (const GpuChoice& choice : choices) {

@@ -1,4 +1,4 @@
-// What is asked of NCCL: buffers, offsets, groups and places in place, on an emulated one that looks at them.
+// The calls of NCCL: buffers, offsets, groups and places in place, on an emulated one that checks them.
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

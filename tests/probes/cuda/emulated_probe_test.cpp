@@ -1,5 +1,5 @@
-// What the probe times on a GPU, on an emulated one: CUDA's operations as they are, each leaves what it should,
-// and notices when it does not.
+// The operations that the probe times on a GPU, on an emulated one: each leaves what it should, and detects
+// when it does not.
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
@@ -99,7 +99,7 @@ TEST_F(EmulatedProbe, MatricesAreMultipliedInEveryPrecision) {
   EXPECT_EQ(gpus_->gemm(0, Precision::fp64, plain, false).reason, "no GEMM in fp64 is known here");
 }
 
-// As many sets of operands in turn as are three times the cache, and the last one used is checked.
+// Three times the cache in sets of operands is used in turn, and the last one used is checked.
 TEST_F(EmulatedProbe, OperandsOfAColdProductTakeTurns) {
   const std::size_t before = emulated_used_bytes();
   const GpuOperationOrReason made = gpus_->gemm(0, Precision::bf16, {"", 256, 256, 256, true}, true);

@@ -14,7 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// What every rank found, on one host; `change` makes a rank's GPUs other than `gpus` that all see.
+// The result of every rank, on one host; `change` replaces the `gpus` that all ranks see for one rank.
 std::vector<GpusOfRanks> shared_out(int ranks, int gpus,
                                     const std::function<void(int rank, FakeGpus& gpus)>& change = {}) {
   std::vector<GpusOfRanks> found(static_cast<std::size_t>(ranks));

@@ -220,7 +220,7 @@ TEST_F(GpuProbeTest, WhatWasMeasuredBeforeIsTaken) {
   EXPECT_EQ(second.results.size(), first.results.size());
 }
 
-// What the time did not reach is not handed over: the next probe has time of its own.
+// Points that the time did not reach are not passed on: the next probe has its own time.
 TEST_F(GpuProbeTest, WhatTheBudgetWaivedIsNotHandedOver) {
   GpuProbeOptions options;
   options.total_budget_s = 5;

@@ -32,7 +32,7 @@ struct Job {
   RankJournal done = {};
 };
 
-// What every rank makes of it; ranks are threads.
+// The result of every rank; ranks are threads.
 std::vector<GpuClusterProbe> clusters_of(const Job& job) {
   std::vector<GpuClusterProbe> of_ranks(job.hosts.size());
   run_on_threads(static_cast<int>(job.hosts.size()), [&](Communicator& threads) {
@@ -163,7 +163,7 @@ TEST(GpuRanks, OneRankAHostMeasuresAllItsGpusAndSaysWhatIsMissing) {
   EXPECT_TRUE(cluster.type_of({0}).measurements.contains("nccl/all_reduce/8192"));
 }
 
-// What rank 0's journal would have.
+// The content of rank 0's journal.
 struct Heard {
   RankJournal journal;
   int turns = 0;
@@ -310,8 +310,8 @@ TEST(GpuRanks, ARankThatHangsInItsGpuIsNamedAndTheRestGoesOn) {
   EXPECT_THAT(probe.warnings, Contains(HasSubstr("rank 2 on b")));
 }
 
-// What would be left if rank 3 were lost after the first level of collectives, with a GPU for each rank and
-// with a rank for each host.
+// The results that are left if rank 3 is lost after the first level of collectives, with a GPU for each rank
+// and with a rank for each host.
 TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
   for (Job job : {Job{fake_hosts(2, 2), 2}, Job{fake_hosts(4, 1), 2}}) {
     ProbeHooks::Remains remains;
@@ -331,7 +331,8 @@ TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
     EXPECT_FALSE(left->is_whole());
     EXPECT_EQ(left->why_no_cluster, "");
     EXPECT_EQ(left->cluster.device_count(), whole[0].probe.cluster.device_count());
-    EXPECT_THAT(left->warnings, Contains(HasSubstr("rank 3 on node1 gave no sign of life: measurements continued")));
+    EXPECT_THAT(left->warnings,
+                Contains(HasSubstr("rank 3 on node1 gave no sign of life: measurements continued")));
     const auto has = [&](const std::string& name) {
       return std::any_of(left->results.begin(), left->results.end(),
                          [&](const ProbeResult& result) { return result.name == name; });

@@ -77,7 +77,7 @@ Stream training_stream(int stage, int stages, int micro_batches) {
   return stream;
 }
 
-// As device_generation.cpp: all waves' prompts in chunks, then step by step.
+// The stream of device_generation.cpp: all waves' prompts in chunks, then step by step.
 Stream generation_stream(int stage, int stages, int chunks, int steps) {
   Stream stream;
   const bool last = stage + 1 == stages;

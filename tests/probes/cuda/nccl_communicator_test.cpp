@@ -82,7 +82,7 @@ TEST(NcclCommunicator, DoesNotWaitForeverForARankThatNeverComes) {
               AllOf(HasSubstr("4 ranks did not connect within 50.0 ms"), HasSubstr("rank 2"),
                     HasSubstr("died or never started"), HasSubstr("NCCL_SOCKET_IFNAME"), Not(HasSubstr("\n"))));
   EXPECT_EQ(fake.aborted_, 0);
-  // Whom nobody waits for any more is ended when it comes after all.
+  // A communicator without a waiting rank is ended when it arrives later.
   others.set_value();
   EXPECT_TRUE(comes_true([&] { return fake.aborted_ == 1; }));
   EXPECT_EQ(fake.destroyed_, 0);

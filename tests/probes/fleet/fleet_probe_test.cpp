@@ -78,7 +78,7 @@ TEST_F(FleetProbeTest, PairsThatFailedAreTriedAgainInRounds) {
   EXPECT_THAT(outcome.failed_pairs, Each(Field(&FailedPair::why, "no route")));
 }
 
-// What Ctrl-C cuts off is still a pair that failed.
+// A pair that Ctrl-C cuts off still counts as failed.
 TEST_F(FleetProbeTest, AnInterruptedRetryForgetsNoPair) {
   answer_pairs(kFailed);
   interrupt_at_ = "retrying 4";

@@ -18,7 +18,7 @@ TEST(FleetRecord, GoesThroughItsDocument) {
   EXPECT_EQ(parse_document<FleetRecord>(format_document(document)).content, document.content);
 }
 
-// What a host's own probe found and warned of is in the document.
+// Results and warnings of a host's probe are in the document.
 TEST(FleetRecord, HasTheDevicesResultsAndWarnings) {
   FleetOutcome outcome;
   outcome.hosts.push_back(testing::host("a"));

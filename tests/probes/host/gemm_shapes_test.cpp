@@ -45,7 +45,7 @@ TEST(GemmShapesOf, KeyValueHeadsAreRepeatedWhenThereAreTooFew) {
   EXPECT_EQ(gemm_shapes_of(model(), 10, 4)[0], (GemmShape{"qkv", 10, (2 + 2) * 16, 64}));
 }
 
-// What the shapes do is what the model's own FLOP count says: scores and values once for each head.
+// The FLOP of the shapes equals the model's own count: scores and values once for each head.
 TEST(GemmShapesOf, AddUpToTheModelsFlop) {
   const auto shapes = gemm_shapes_of(model(), 10, 1);
   const LayerFlop flop = model().layer_flop(10);

@@ -69,7 +69,7 @@ TEST_F(JournalFileTest, ALineThatWasNotFinishedIsCutOff) {
   EXPECT_EQ(numbers(), (std::vector<int>{1, 2}));
 }
 
-// Who forgets --resume must not lose what was measured.
+// Measurements are kept if --resume is forgotten.
 TEST_F(JournalFileTest, BeginningAnewDestroysNoMeasurement) {
   begin().add({{"n", 1}});
   expect_refused(ErrorKind::bad_input, "has 1 measurement of an unfinished probe: --resume measures",

@@ -68,7 +68,7 @@ TEST_F(HandshakeTest, RefusesAnAnswerWithAnyBitChanged) {
   }
 }
 
-// What the server says cannot be sent back to it as an answer.
+// A server's message cannot be sent back to it as an answer.
 TEST_F(HandshakeTest, TheServersProofIsNotAClients) {
   const Answer good = answer_to(server_, secret_, 1, 1000);
   const HandshakeVerdict verdict = judge_answer(secret_, server_, good);

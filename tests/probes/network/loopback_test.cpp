@@ -78,7 +78,7 @@ TEST_F(LoopbackTest, DatagramsAreLeftOutWhenNobodyAsks) {
   EXPECT_EQ(pair.rates.size(), 2U);
 }
 
-// What was measured is kept when a later part of the pair fails.
+// Results are kept when a later part of the pair fails.
 TEST(PairMeasurement, KeepsWhatItHasWhenALaterPartFails) {
   const Secret secret = Secret::fresh();
   const auto no_datagrams = [](const Connection& connection, const Request& request) {

@@ -44,7 +44,7 @@ TEST(RoundTrips, AClockBehindIsNegative) {
   EXPECT_NEAR(summarise({105e-6}, {times}, StopReason::budget).clock_offset_s, -3000e-6, 1e-9);
 }
 
-// Of a few the 99th percentile would be the largest, and say nothing.
+// With few samples the 99th percentile would be the largest, and say nothing.
 TEST(RoundTrips, FewHaveNoP99) {
   std::vector<double> times_s(49, 1e-3);
   std::vector<EchoTimes> echoes(times_s.size(), echo(500, 500, 0));

@@ -1,5 +1,5 @@
-// Who does not know the secret, a thousand times each: nobody is let in, nothing crashes, nobody who knows it
-// has to wait, and each is counted under its reason.
+// Connections without the secret, a thousand times each: none is accepted, nothing crashes, authenticated ones
+// do not wait, and each is counted under its reason.
 #include <gtest/gtest.h>
 
 #include <list>
@@ -21,7 +21,7 @@ class StrangersTest : public ::testing::Test {
  protected:
   explicit StrangersTest(DoorkeeperLimits limits = {}) : host_(secret_, {}, serve, limits) {}
 
-  // Who knows the secret is served at once.
+  // A connection with the secret is served at once.
   void expect_service() {
     RoundTripOptions options;
     options.min_samples = 8;
@@ -182,7 +182,7 @@ TEST_F(CrowdedTest, ACrowdKeepsNobodyOut) {
   EXPECT_EQ(host_.admitted(), let_in_);
 }
 
-// Those who know the secret are limited too.
+// Authenticated connections are limited too.
 TEST(ProbeListener, ServesNoMoreThanItsLimit) {
   const Secret secret = Secret::fresh();
   ProbeListener host(secret, {}, serve, {kPatience_s, 8, 4});

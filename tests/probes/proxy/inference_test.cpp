@@ -1,4 +1,4 @@
-// What inference writes at each token, against the head's outputs computed plainly for one sequence.
+// The output of inference at each token, against the head's outputs computed plainly for one sequence.
 #include "probes/proxy/inference.h"
 
 #include <gtest/gtest.h>

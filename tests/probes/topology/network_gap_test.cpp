@@ -1,4 +1,4 @@
-// What is expected between two hosts, and why less comes.
+// The expected rate between two hosts, and the causes of a lower one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -26,7 +26,7 @@ class DeviceActivity : public ::testing::Test {
   static void launch(std::uint64_t count) {
     fake<void (*)(const char*, std::uint64_t)>("fake_cupti_launch")("k", count);
   }
-  // What the file holds by now, read back.
+  // The content of the file so far, read back.
   [[nodiscard]] Trace trace() const {
     return merge_traces({{"file", make_chunk(ChunkType::process, 0, "{}") + chunks_}});
   }
@@ -63,8 +63,8 @@ TEST_F(DeviceActivity, ABurstIsWrittenUntilTheBoundAndTheRestIsCounted) {
   const Process& process = all.processes.at(0);
   EXPECT_LT(all.work.size(), kBurst);
   EXPECT_EQ(all.work.size() + process.dropped_records, kBurst + kCopies);
-  // What was left out is no idle time: recording ends with what was written, which the fake has begin half a
-  // second ago, before this recording.
+  // Omitted time is not idle: recording ends with what was written, which the fake has begin half a second ago,
+  // before this recording.
   ASSERT_EQ(process.recorded.size(), 1U);
   EXPECT_EQ(process.recorded[0].length(), 0);
 }

@@ -15,7 +15,7 @@ namespace cupti = sextant::trace::cupti;
 
 namespace {
 
-// As large as CUPTI's own record of CUDA 13, so that records are found by its stride and not by ours.
+// The record is as large as CUPTI's own of CUDA 13, so that records are found by its stride and not by ours.
 struct FakeKernel {
   cupti::Kernel kernel;
   char rest[112];
@@ -34,7 +34,7 @@ std::string mode() {
   return value == nullptr ? "" : value;
 }
 
-// What the tracer asks of CUPTI, a line each, in the file that FAKE_CUPTI_LOG names.
+// Writes the tracer's calls of CUPTI, one per line, to the file that FAKE_CUPTI_LOG names.
 void log(const std::string& line) {
   const char* path = std::getenv("FAKE_CUPTI_LOG");
   if (path == nullptr) return;
@@ -171,8 +171,7 @@ cupti::Result cuptiGetResultString(cupti::Result /*result*/, const char** text) 
   return cupti::kSuccess;
 }
 
-// What a program runs: `count` kernels of one microsecond, the last ending now, and a copy behind each
-// hundredth.
+// Runs `count` kernels of one microsecond, the last ending now, and a copy behind each hundredth.
 void fake_cupti_launch(const char* name, std::uint64_t count) {
   if (!kernels_on) return;
   const std::uint64_t end = now();

@@ -1,4 +1,4 @@
-// What a traced process leaves, and what it says when something is missing.
+// The records of a traced process, and its messages when something is missing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -185,7 +185,7 @@ TEST_F(Injection, AForkedChildHasItsOwnFile) {
   EXPECT_EQ(std::min(of_process[0], of_process[1]), 1U);
 }
 
-// What costs nothing per kernel: CUPTI is not even opened, phases are timed.
+// Without kernels CUPTI is not even opened, and phases are timed.
 TEST_F(Injection, WithoutDeviceCuptiIsNotOpened) {
   settings_.device = false;
   run("cuda steps 3");

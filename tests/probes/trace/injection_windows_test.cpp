@@ -106,7 +106,7 @@ TEST_F(Injection, WithGraphNodesNoWholeGraphIsRecorded) {
   for (const std::string& line : asked_of_cupti()) EXPECT_NE(line, "enable " + graphs);
 }
 
-// What ends the recording gives the subscription back: another tool can come.
+// The end of a recording releases the subscription: another tool can take it.
 TEST_F(Injection, AnEndedRecordingFreesCupti) {
   settings_.max_seconds = 0.3;
   run("cuda wait 1");

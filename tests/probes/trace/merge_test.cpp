@@ -224,7 +224,7 @@ std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> rows_of(co
   return rows;
 }
 
-// By name, of the pairs "b" and "e".
+// The spans by name, of the pairs "b" and "e".
 std::map<std::string, std::pair<double, double>> async_spans_of(const Json& json) {
   std::map<std::string, std::pair<std::string, double>> open;  // by id: name and beginning
   std::map<std::string, std::pair<double, double>> spans;

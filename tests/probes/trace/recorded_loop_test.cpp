@@ -1,4 +1,4 @@
-// What the tracer recorded of a real PyTorch loop (tests/data/grpo_torch), beside what the loop timed itself.
+// The records of a real PyTorch loop (tests/data/grpo_torch), compared with the loop's own times.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -86,7 +86,7 @@ TEST(RecordingPace, WindowsFallOnAllPartsOfAStep) {
   for (const int count : parts) EXPECT_GT(count, 10);
 }
 
-// What was saved up in an hour of waiting is not spent on minutes of slow launches.
+// Credit from an hour of waiting is not spent on minutes of slow launches.
 TEST(RecordingPace, CreditIsBounded) {
   RecordingPace pace(budget(0.03));
   EXPECT_DOUBLE_EQ(simulate(pace, 0, 0, 3'600).cost_s, 0.0);

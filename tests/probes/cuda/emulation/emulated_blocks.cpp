@@ -22,8 +22,8 @@ std::uint64_t block = 0;
 constexpr std::size_t kMaxLaunches = 1000;
 std::vector<EmulatedShape> launches;
 
-// Where to go on. The compiler's own jumps: those of the C library look for handlers to run on the way, and
-// switching is most of what a kernel costs here.
+// The place to continue. The compiler's own jumps are used: those of the C library look for handlers to run on
+// the way, and switching is most of what a kernel costs here.
 using Place = std::array<void*, 5>;
 
 // A stack of its own. Begun once, it runs one thread of a block after another.
@@ -32,7 +32,7 @@ struct Fiber {
   std::vector<char> stack = std::vector<char>(kStackBytes);
   bool has_begun = false;
 };
-// Of a thread of the block that runs.
+// The state of a thread of the block that runs.
 struct Thread {
   EmulatedWait waits = EmulatedWait::none;
   bool done = false;

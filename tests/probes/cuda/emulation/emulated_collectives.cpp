@@ -1,5 +1,5 @@
-// What GPUs of several ranks do together, on emulated devices: their memory is the process's, so the ranks'
-// communicator moves it. A send leaves at once; that real ones wait for the receiver is not emulated.
+// Collectives of GPUs of several ranks on emulated devices: their memory is the process's, so the ranks'
+// communicator moves it. A send returns at once; that real ones wait for the receiver is not emulated.
 #include <stdexcept>
 #include <vector>
 

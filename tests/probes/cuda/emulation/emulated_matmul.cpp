@@ -98,7 +98,7 @@ class EmulatedMatmul final : public LtMatmul {
   static constexpr int kRows = 4, kColumns = 8;  // whose sums stay in registers
   using Tile = std::array<std::array<float, kColumns>, kRows>;
 
-  // Of rows from `row` and columns from `column` on; those beyond the last repeat it and are not used.
+  // The sums of rows from `row` and columns from `column` on; those beyond the last repeat it and are not used.
   static Tile sums_of(const LtMatmulSpec& s, const std::vector<float>& left, const std::vector<float>& right,
                       int row, int column) {
     const auto k = static_cast<std::size_t>(s.k), n = static_cast<std::size_t>(s.n);
@@ -153,7 +153,7 @@ class EmulatedMatmul final : public LtMatmul {
 }  // namespace
 
 LtMatmulOrReason plan_lt_matmul(const LtMatmulSpec& spec) {
-  // As a GPU without fp8 would.
+  // The answer of a GPU without fp8.
   if (spec.precision == Precision::fp8 && !spec.transpose_b) return {nullptr, "no algorithm for fp8"};
   if (spec.batch > 1 && (spec.stride_a < 0 || spec.stride_d <= 0)) return {nullptr, "strides"};
   return {std::make_unique<EmulatedMatmul>(spec), ""};

@@ -57,7 +57,7 @@ TEST_P(HealthyClusters, RaiseNoMoreAlarmsThanClaimed) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, HealthyClusters, testing::Values(3, 4, 5, 6, 8, 16, 64, 400));
 
-// What the claim of 1 % is worth with the default practical fraction and 2 % of noise.
+// The claim of 1 % with the default practical fraction and 2 % of noise.
 TEST(OddOnes, ASlowOneAmongEightIsFoundByName) {
   std::mt19937_64 random(7);
   int found = 0, alone = 0;

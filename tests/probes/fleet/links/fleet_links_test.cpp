@@ -34,7 +34,7 @@ FleetLinks links_of(const std::vector<HostPlace>& places, const std::vector<Meas
                               PairModel::fit(places, rates, PairQuantity::bytes_per_s));
 }
 
-// What a plan would read: also checks that a Cluster takes the names.
+// The cluster that a plan would read: also checks that a Cluster accepts the names.
 Cluster cluster_of(const std::vector<HostPlace>& places, const FleetLinks& links) {
   DeviceType type;
   type.memory_bytes = type.memory_bytes_per_s = type.flop_per_s[Precision::fp32] = assumed(1);
