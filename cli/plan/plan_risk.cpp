@@ -101,8 +101,8 @@ void add_run_options(const Command& command, RunOptions& options) {
   constexpr double kLongest_s = 1e6;
   command
       .add_option("--length-schedule", options.parts,
-                  "Plan a whole run in parts, ITERATIONS:LENGTH_FACTOR: 100:0.5,300:1 is 100 iterations at "
-                  "half length, then 300")
+                  "Plan a run in parts ITERATIONS:LENGTH_FACTOR; 100:0.5,300:1: 100 iterations at half length, "
+                  "then 300 at full length")
       .parted_by_commas();
   command
       .add_option("--change-seconds", options.change_s,
