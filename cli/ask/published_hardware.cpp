@@ -27,7 +27,7 @@ std::vector<std::string> parse_aliases(const JsonView& view) {
   return names;
 }
 
-// By name or alias, ignoring case.
+// Finds by name or alias, ignoring case.
 template <typename T>
 const T* find_named(const std::vector<T>& all, const std::string& name) {
   const std::string wanted = lower_case(name);

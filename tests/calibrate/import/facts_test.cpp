@@ -52,7 +52,7 @@ TEST(FactsTest, SayWhyATextNamesNoGpu) {
       HasSubstr("\": its source states 280e12 FLOP/s and 64 GB, but neither memory bandwidth nor links"));
 }
 
-// What nvidia-smi and PyTorch call the cards.
+// The names that nvidia-smi and PyTorch give the cards.
 TEST(FactsTest, FindTheGpuThatADriverNames) {
   const std::vector<std::pair<const char*, const char*>> texts = {
       {"NVIDIA A100-PCIE-40GB", "A100-PCIe-40GB"},
