@@ -1,4 +1,5 @@
-// data/instances.json and data/link_presets.json: nodes of clouds and networks by name, each figure with its source.
+// data/instances.json and data/link_presets.json: nodes of clouds and networks by name, each figure with its
+// source.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +67,8 @@ void expect_unique_names(const std::vector<JsonView>& entries) {
     std::set<std::string> own, bare;
     for (const std::string& name : names_of(entry)) {
       std::string lower = name;
-      std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+      std::transform(lower.begin(), lower.end(), lower.begin(),
+                     [](unsigned char c) { return std::tolower(c); });
       EXPECT_TRUE(own.insert(lower).second) << name << " stands twice in one entry";
       EXPECT_FALSE(of_others.contains(without_separators(name))) << name << " means two entries";
       bare.insert(without_separators(name));
@@ -102,11 +104,12 @@ TEST_F(NamedPlaces, AreThoseThatPeopleRent) {
     for (const std::string& name : names_of(entry)) names.insert(name);
   }
   for (const char* name :
-       {"p4d.24xlarge", "p4de.24xlarge", "p5.48xlarge", "p5e.48xlarge", "p5en.48xlarge", "p6-b200.48xlarge",
-        "g5.48xlarge", "g6.48xlarge", "g6e.48xlarge", "a2-highgpu-8g", "a2-ultragpu-8g", "a3-highgpu-8g",
-        "a3-megagpu-8g", "a3-ultragpu-8g", "a4-highgpu-8g", "g2-standard-96", "ND-A100-v4", "NDm-A100-v4",
-        "ND-H100-v5", "Standard_ND96isr_H100_v5", "ND-H200-v5", "ND-GB200-v6", "ND-MI300X-v5", "BM.GPU.H100.8",
-        "BM.GPU.A100-v2.8", "BM.GPU.MI300X.8", "Lambda 8xH100", "Nebius 8xH100", "CoreWeave 8xH100"}) {
+       {"p4d.24xlarge",     "p4de.24xlarge", "p5.48xlarge",   "p5e.48xlarge",    "p5en.48xlarge",
+        "p6-b200.48xlarge", "g5.48xlarge",   "g6.48xlarge",   "g6e.48xlarge",    "a2-highgpu-8g",
+        "a2-ultragpu-8g",   "a3-highgpu-8g", "a3-megagpu-8g", "a3-ultragpu-8g",  "a4-highgpu-8g",
+        "g2-standard-96",   "ND-A100-v4",    "NDm-A100-v4",   "ND-H100-v5",      "Standard_ND96isr_H100_v5",
+        "ND-H200-v5",       "ND-GB200-v6",   "ND-MI300X-v5",  "BM.GPU.H100.8",   "BM.GPU.A100-v2.8",
+        "BM.GPU.MI300X.8",  "Lambda 8xH100", "Nebius 8xH100", "CoreWeave 8xH100"}) {
     EXPECT_THAT(names, Contains(name));
   }
 }
@@ -114,7 +117,8 @@ TEST_F(NamedPlaces, AreThoseThatPeopleRent) {
 TEST_F(NamedPlaces, NameAGpuThatHasFacts) {
   for (const JsonView& entry : instances()) {
     const std::string name = entry.required("gpu").text();
-    EXPECT_TRUE(std::ranges::any_of(gpus(), [&](const JsonView& gpu) { return gpu.required("name").text() == name; }))
+    EXPECT_TRUE(
+        std::ranges::any_of(gpus(), [&](const JsonView& gpu) { return gpu.required("name").text() == name; }))
         << entry.required("name").text() << ": " << name;
     EXPECT_THAT(entry.required("gpus").integer(), AllOf(Ge(1), Le(16)));
   }
@@ -157,7 +161,8 @@ TEST_F(NamedPlaces, HaveAdaptersThatTheirGpusCanFeed) {
     const JsonView facts = gpu(entry.required("gpu").text());
     const double host = Quantity::parse(facts.required("host_bytes_per_s").items().front()).value;
     const double gpus = static_cast<double>(entry.required("gpus").integer());
-    EXPECT_LE(sourced(entry.required("network_bytes_per_s")).value / gpus, host) << entry.required("name").text();
+    EXPECT_LE(sourced(entry.required("network_bytes_per_s")).value / gpus, host)
+        << entry.required("name").text();
   }
 }
 
@@ -172,8 +177,8 @@ TEST_F(NamedPlaces, HavePresetsForTheUsualNetworks) {
     EXPECT_EQ(preset.required("adapter_of").text(), name.starts_with("tcp") ? "node" : "gpu");
     EXPECT_EQ(preset.optional("devices_per_rack").has_value(), name == "nvl72");
   }
-  for (const char* name : {"ib-hdr", "ib-ndr", "ib-xdr", "roce-100", "roce-200", "roce-400", "efa", "tcp-10", "tcp-25",
-                           "tcp-100", "nvl72"}) {
+  for (const char* name : {"ib-hdr", "ib-ndr", "ib-xdr", "roce-100", "roce-200", "roce-400", "efa", "tcp-10",
+                           "tcp-25", "tcp-100", "nvl72"}) {
     EXPECT_THAT(names, Contains(name));
   }
 }

@@ -239,7 +239,8 @@ GpuInText Facts::gpu_in(const std::string& text) const {
   std::set<std::string> found;
   for (const NameInText& name : names_in(names, text)) {
     const Gpu& named = gpu(name.value);
-    if (names_another_card(name, {is_pcie_card(named), named.type.memory_bytes.value})) return {"", why_no_gpu(text)};
+    if (names_another_card(name, {is_pcie_card(named), named.type.memory_bytes.value}))
+      return {"", why_no_gpu(text)};
     found.insert(name.value);
   }
   if (found.size() > 1) return {"", in_quotes(text) + " names several GPUs: " + joined(found)};

@@ -48,12 +48,12 @@ class Facts {
   [[nodiscard]] std::vector<std::string> model_names() const;
   // Finds the one GPU whose name or alias is among the words of a text: "AMD MI300X", "GH200 (stated)", "V100
   // 16 GB". If several names begin at one word the longest counts; separators are ignored ("A100 40 GB" is
-  // A100-40GB). A text that names several GPUs, "A100 or A800", names none, and neither does one whose words beside the
-  // name say that another card is meant: "A100-PCIE-48GB", "RTX 4090 Laptop".
+  // A100-40GB). A text that names several GPUs, "A100 or A800", names none, and neither does one whose words
+  // beside the name say that another card is meant: "A100-PCIE-48GB", "RTX 4090 Laptop".
   [[nodiscard]] GpuInText gpu_in(const std::string& text) const;
   // Returns a sentence for a LeftOut, with the file's own reason if it has one: "the shape of model "X" is not
-  // known: it has linear attention, which a model document does not". For a GPU without a reason it lists the GPUs whose
-  // names begin alike. gpu() and model() throw the same.
+  // known: it has linear attention, which a model document does not". For a GPU without a reason it lists the
+  // GPUs whose names begin alike. gpu() and model() throw the same.
   [[nodiscard]] std::string why_no_gpu(const std::string& name) const;
   [[nodiscard]] std::string why_no_model(const std::string& name) const;
 

@@ -11,10 +11,11 @@ namespace sextant {
 namespace {
 
 // Words that make another product of a name if the name does not have them itself.
-constexpr std::array<std::string_view, 11> kOtherProducts{"3e",  "ada",  "d",     "laptop", "max",        "mobile",
-                                                          "nvl", "nvl2", "super", "ti",     "workstation"};
+constexpr std::array<std::string_view, 11> kOtherProducts{
+    "3e", "ada", "d", "laptop", "max", "mobile", "nvl", "nvl2", "super", "ti", "workstation"};
 // Words between a name and its form or memory.
-constexpr std::array<std::string_view, 7> kSkippedWords{"tensor", "core", "gpu", "gpus", "hbm2", "hbm3", "hbm3e"};
+constexpr std::array<std::string_view, 7> kSkippedWords{"tensor", "core", "gpu",  "gpus",
+                                                        "hbm2",   "hbm3", "hbm3e"};
 
 template <std::size_t count>
 bool is_one_of(const std::array<std::string_view, count>& words, const std::string& word) {
@@ -26,7 +27,8 @@ bool is_unit(const std::string& word) { return word == "g" || word == "gb" || wo
 // "80gb" as 80e9; "80" counts only if a unit follows. A marketing GB is between 1e9 and 2^30 bytes.
 std::optional<double> memory_bytes(const std::string& word, const std::string& next) {
   double size = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size, std::chars_format::fixed);
+  const auto [end, error] =
+      std::from_chars(word.data(), word.data() + word.size(), size, std::chars_format::fixed);
   if (error != std::errc() || size <= 0) return std::nullopt;
   const std::string rest(end, word.data() + word.size());
   if (!is_unit(rest) && !(rest.empty() && is_unit(next))) return std::nullopt;
@@ -41,7 +43,8 @@ Beside compare(const std::string& word, const std::string& next, const CardTrait
   if (word.starts_with("sxm")) return traits.is_pcie ? Beside::contradicts : Beside::agrees;
   if (is_one_of(kOtherProducts, word)) return Beside::contradicts;
   if (const auto memory = memory_bytes(word, next)) {
-    return std::abs(traits.memory_bytes / *memory - 1) <= kMemoryTolerance ? Beside::agrees : Beside::contradicts;
+    return std::abs(traits.memory_bytes / *memory - 1) <= kMemoryTolerance ? Beside::agrees
+                                                                           : Beside::contradicts;
   }
   return is_one_of(kSkippedWords, word) || is_unit(word) ? Beside::agrees : Beside::unrelated;
 }

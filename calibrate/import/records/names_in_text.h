@@ -1,4 +1,5 @@
-// Finds the names of GPUs among the words of logs and people: "AMD MI300X", "NVIDIA A100-SXM4-80GB", "V100 16 GB".
+// Finds the names of GPUs among the words of logs and people: "AMD MI300X", "NVIDIA A100-SXM4-80GB",
+// "V100 16 GB".
 #pragma once
 
 #include <map>
@@ -26,13 +27,13 @@ struct CardTraits {
 // "A100-40GB", "a100_40gb" and "A100 40 GB" become the same text.
 [[nodiscard]] std::string without_separators(const std::string& name);
 
-// Finds, at every word of the text, the longest name that begins there. `by_name` has what a name stands for, keyed by
-// the name without separators.
+// Finds, at every word of the text, the longest name that begins there. `by_name` has what a name stands for,
+// keyed by the name without separators.
 [[nodiscard]] std::vector<NameInText> names_in(const std::map<std::string, std::string>& by_name,
                                                const std::string& text);
 
-// Returns whether the words beside the name say that the card is not the one with these traits: "PCIe" beside a module,
-// a memory size that is more than a tenth off, or a suffix of another product ("Ti", "NVL", "Laptop").
+// Returns whether the words beside the name say that the card is not the one with these traits: "PCIe" beside a
+// module, a memory size that is more than a tenth off, or a suffix of another product ("Ti", "NVL", "Laptop").
 [[nodiscard]] bool names_another_card(const NameInText& name, const CardTraits& traits);
 
 }  // namespace sextant

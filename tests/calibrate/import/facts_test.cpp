@@ -93,10 +93,10 @@ TEST(FactsTest, FindTheGpuThatADriverNames) {
 // Never another card than the one that is named.
 TEST(FactsTest, RefuseACardThatOnlyBeginsLikeAKnownOne) {
   for (const char* text :
-       {"NVIDIA A100-PCIE-48GB", "A100 PCIe", "PCIe A100", "40GB A100", "NVIDIA A100-SXM-64GB", "NVIDIA H800 PCIe",
-        "NVIDIA GH200 144G HBM3e", "GeForce RTX 4090 D", "NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 3090 Ti",
-        "A800 40GB", "H100 SXM5 64 GB", "L40S SXM", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
-        "NVIDIA RTX 6000 Ada Generation"}) {
+       {"NVIDIA A100-PCIE-48GB", "A100 PCIe", "PCIe A100", "40GB A100", "NVIDIA A100-SXM-64GB",
+        "NVIDIA H800 PCIe", "NVIDIA GH200 144G HBM3e", "GeForce RTX 4090 D",
+        "NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 3090 Ti", "A800 40GB", "H100 SXM5 64 GB", "L40S SXM",
+        "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "NVIDIA RTX 6000 Ada Generation"}) {
     EXPECT_EQ(published().gpu_in(text).name, "") << text;
     EXPECT_THAT(published().gpu_in(text).failure_reason, HasSubstr("\"; the nearest are ")) << text;
   }
@@ -104,7 +104,8 @@ TEST(FactsTest, RefuseACardThatOnlyBeginsLikeAKnownOne) {
             "no facts about GPU \"NVIDIA A100-PCIE-48GB\"; the nearest are A100-PCIe-40GB, A100-PCIe-80GB, "
             "A100-SXM-40GB, A100-SXM-80GB");
   EXPECT_EQ(refusal_of([] { (void)published().gpu("H100-64GB"); }),
-            "no facts about GPU \"H100-64GB\"; the nearest are H100-NVL, H100-PCIe-80GB, H100-SXM-80GB, H100-SXM-96GB");
+            "no facts about GPU \"H100-64GB\"; the nearest are H100-NVL, H100-PCIe-80GB, H100-SXM-80GB, "
+            "H100-SXM-96GB");
   EXPECT_THAT(published().gpu_in("Ascend 910B").failure_reason, HasSubstr("give the device's own figures"));
 }
 
