@@ -1,0 +1,124 @@
+#include "reports/export/trainers/dialect_parts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sextant/error.h"
+
+namespace sextant {
+
+int max_prompt_tokens(const Workflow& workflow) {
+  return static_cast<int>(std::ceil(workflow.prompt_tokens.max_tokens()));
+}
+
+int max_response_tokens(const Workflow& workflow) {
+  const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  return static_cast<int>(std::ceil(workflow.response_tokens.max_tokens() + observed));
+}
+
+int prompts_per_step(const Workflow& workflow) { return std::max(1, workflow.prompts / workflow.mini_batches); }
+
+void note_uneven_steps(const Workflow& workflow, TrainerScript& script) {
+  if (workflow.prompts % workflow.mini_batches == 0) return;
+  script.notes.push_back("The workflow divides " + std::to_string(workflow.prompts) + " prompts into " +
+                         std::to_string(workflow.mini_batches) + " optimizer steps; here a step has " +
+                         std::to_string(prompts_per_step(workflow)) + " prompts.");
+}
+
+ShellVariable model_variable(const std::string& variable, const std::string& role, const Workflow& workflow,
+                             const std::string& model) {
+  const std::string& name = workflow.models.at(model).name;
+  const bool is_hub_name = name.find('/') != std::string::npos && name.front() != '/' && name.front() != '.';
+  return {variable, role + ", " + as_comment(name) + ": a folder, or its name on Hugging Face",
+          is_hub_name ? name : ""};
+}
+
+std::string run_name(const std::string& plan) {
+  std::string out;
+  for (const char c : plan) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          c == '-' || c == '_' || c == '.';
+    if (is_plain) {
+      out += c;
+    } else if (!out.empty() && out.back() != '-') {
+      out += '-';
+    }
+  }
+  while (!out.empty() && out.back() == '-') out.pop_back();
+  const bool is_word = !out.empty() && out.front() != '.' && out.front() != '-';
+  return is_word ? out : "sextant" + out;
+}
+
+int replicas_in_pool(const TrainerTask& task, const TrainerConfig& config) {
+  const int gpus = config.pools.at(static_cast<std::size_t>(task.pool)).gpus();
+  const int of_replica =
+      task.pipeline_parallel * task.tensor_parallel * task.options.execution.context_parallel;
+  if (of_replica < 1 || gpus % of_replica != 0)
+    throw_bad_input(std::to_string(gpus) + " GPUs are not a multiple of the " + std::to_string(of_replica) +
+                    " that a replica has");
+  return gpus / of_replica;
+}
+
+int take_pool(const std::string& name, int nodes, int gpus_per_node, const Cluster& cluster,
+              TrainerConfig& config) {
+  const auto found = std::find_if(config.pools.begin(), config.pools.end(),
+                                  [&](const GpuPool& pool) { return pool.name == name; });
+  if (found != config.pools.end()) {
+    if (found->gpus() != nodes * gpus_per_node)
+      throw_bad_input("pool " + name + " has " + std::to_string(found->gpus()) + " GPUs, the settings say " +
+                      std::to_string(nodes * gpus_per_node));
+    return static_cast<int>(found - config.pools.begin());
+  }
+  GpuPool pool{name, nodes, gpus_per_node, {}};
+  int next = 0;
+  for (const GpuPool& other : config.pools) next = std::max(next, other.devices.back().value + 1);
+  if (nodes < 1 || gpus_per_node < 1 || next + pool.gpus() > cluster.device_count())
+    throw_bad_input("pool " + name + " needs " + std::to_string(pool.gpus()) + " GPUs, the cluster has " +
+                    std::to_string(cluster.device_count() - next) + " left");
+  for (int i = 0; i < pool.gpus(); ++i) pool.devices.push_back(DeviceId{next + i});
+  config.pools.push_back(std::move(pool));
+  return static_cast<int>(config.pools.size()) - 1;
+}
+
+void complete_layout(const std::string& name, const TrainerProblem& problem, int first, int last,
+                     TrainerConfig& config) {
+  TrainerTask& task = config.tasks.at(name);
+  task.data_parallel = replicas_in_pool(task, config);
+  const int layers = problem.workflow.model_of(problem.workflow.task(name)).layers;
+  const int ends = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
+  if (ends == 0) {
+    task.stage_layers = even_stages(layers, task.pipeline_parallel);
+    return;
+  }
+  const int inner = task.pipeline_parallel - ends;
+  const int rest = layers - first - last;
+  if (inner < 0 || rest < inner || (inner == 0) != (rest == 0))
+    throw_bad_input(name + ": the layers of the first and the last stage leave none to the others");
+  task.stage_layers = inner == 0 ? std::vector<int>{} : even_stages(rest, inner);
+  if (first > 0) task.stage_layers.insert(task.stage_layers.begin(), first);
+  if (last > 0) task.stage_layers.push_back(last);
+}
+
+double engine_fraction(const std::string& task, const TrainerConfig& config, const TrainerProblem& problem) {
+  const double fraction = engine_memory_fraction(
+      config.tasks.at(task), problem.workflow.model_of(problem.workflow.task(task)), problem.workflow.precision,
+      smallest_memory_bytes(config.pool_of(task).devices, problem.cluster));
+  return fraction;
+}
+
+void take_engine_fraction(double fraction, const std::string& task, const TrainerProblem& problem,
+                          TrainerConfig& config) {
+  TrainerTask& planned = config.tasks.at(task);
+  planned.options.execution.kv_cache_bytes = kv_cache_bytes_of(
+      fraction, planned, problem.workflow.model_of(problem.workflow.task(task)), problem.workflow.precision,
+      smallest_memory_bytes(config.pool_of(task).devices, problem.cluster));
+}
+
+bool has_uneven_ends(const TrainerTask& task) {
+  int layers = 0;
+  for (const int count : task.stage_layers) layers += count;
+  return layers % task.pipeline_parallel != 0 ||
+         task.stage_layers != even_stages(layers, task.pipeline_parallel);
+}
+
+}  // namespace sextant

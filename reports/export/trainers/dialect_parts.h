@@ -1,0 +1,48 @@
+// Parts that the writers and readers of several dialects have in common.
+#pragma once
+
+#include <string>
+
+#include "reports/export/trainers/dialect.h"
+
+namespace sextant {
+
+// Longest prompt and response of the workflow, in whole tokens.
+[[nodiscard]] int max_prompt_tokens(const Workflow& workflow);
+[[nodiscard]] int max_response_tokens(const Workflow& workflow);
+
+// Prompts of an optimizer step.
+[[nodiscard]] int prompts_per_step(const Workflow& workflow);
+
+// Adds a note if the prompts of a batch cannot be divided into the workflow's optimizer steps.
+void note_uneven_steps(const Workflow& workflow, TrainerScript& script);
+
+// The variable of a model. Names of Hugging Face ("Qwen/Qwen3-14B") are its fallback; others have none.
+[[nodiscard]] ShellVariable model_variable(const std::string& variable, const std::string& role,
+                                           const Workflow& workflow, const std::string& model);
+
+// The name of a plan with letters, digits, "-", "_" and "." only; "sextant" if nothing is left.
+[[nodiscard]] std::string run_name(const std::string& plan);
+
+// The task's number of replicas, from the GPUs of its pool.
+[[nodiscard]] int replicas_in_pool(const TrainerTask& task, const TrainerConfig& config);
+
+// Position of the pool with this name; if there is none, a pool of the next GPUs that no pool has.
+// Throws Error(bad_input) if the cluster has fewer, or if the pool has another size.
+[[nodiscard]] int take_pool(const std::string& name, int nodes, int gpus_per_node, const Cluster& cluster,
+                            TrainerConfig& config);
+
+// Fills in data_parallel and stage_layers (even, with `first` and `last` layers at the ends unless they are 0).
+void complete_layout(const std::string& name, const TrainerProblem& problem, int first, int last,
+                     TrainerConfig& config);
+
+// The engine's KV cache from its part of the GPU's memory, and the reverse.
+[[nodiscard]] double engine_fraction(const std::string& task, const TrainerConfig& config,
+                                     const TrainerProblem& problem);
+void take_engine_fraction(double fraction, const std::string& task, const TrainerProblem& problem,
+                          TrainerConfig& config);
+
+// True if all stages but the first and the last have equally many layers and these two differ from them.
+[[nodiscard]] bool has_uneven_ends(const TrainerTask& task);
+
+}  // namespace sextant

@@ -1,0 +1,54 @@
+// All dialects, and a plan in one of them as text.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/export/trainers/dialect.h"
+
+namespace sextant {
+
+[[nodiscard]] std::span<const Dialect> dialect_table();
+[[nodiscard]] const Dialect* find_dialect(std::string_view profile);  // null: no exporter
+
+// Returns the first of these profiles whose trainer has the degrees of the plan's training tasks; the first one
+// if none has. profiles: of one family, the default first.
+[[nodiscard]] const FrameworkProfile& profile_for(const Plan& plan, const Workflow& workflow,
+                                                  const std::vector<const FrameworkProfile*>& profiles);
+
+struct ExportedPlan {
+  std::string text;                 // a Bash script; empty if refused
+  std::string refusal;              // why the dialect cannot say the layout
+  std::vector<std::string> unsaid;  // what the dialect cannot say, with its cost where that is known
+  std::vector<std::string> notes;
+  Plan plan;  // the plan that the script runs
+};
+
+// Seconds of an iteration of a plan; absent: not known.
+using PlanTime = std::function<std::optional<double>(const Plan&)>;
+
+// The plan must be valid (check_plan) and state all its options. `time`: null if costs are not wanted.
+[[nodiscard]] ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const Dialect& dialect,
+                                       const PlanTime& time = nullptr);
+
+// Reads a script of export_plan. GPUs are those that its comments name; without such comments the first ones.
+// Throws Error(bad_input) with the key.
+[[nodiscard]] Plan read_exported(std::string_view script, const TrainerProblem& problem,
+                                 const Dialect& dialect);
+
+// The settings that a script holds.
+[[nodiscard]] TrainerSettings read_settings(std::string_view script, const Dialect& dialect);
+
+// Rows of the table.
+[[nodiscard]] Dialect verl_fsdp_dialect();
+[[nodiscard]] Dialect verl_megatron_dialect();
+[[nodiscard]] Dialect nemo_rl_dtensor_dialect();
+[[nodiscard]] Dialect nemo_rl_megatron_dialect();
+[[nodiscard]] Dialect openrlhf_dialect();
+[[nodiscard]] Dialect areal_dialect();
+
+}  // namespace sextant

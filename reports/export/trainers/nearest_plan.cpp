@@ -1,0 +1,501 @@
+#include "reports/export/trainers/nearest_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "core/json_value.h"
+#include "reports/export/trainers/trainer_config.h"
+
+namespace sextant {
+namespace {
+
+// Members of an execution that belong to the layout of a task.
+constexpr std::array<std::string_view, 5> kLayoutOptions{
+    "context_parallel", "expert_parallel", "expert_tensor_parallel", "sequence_parallel", "virtual_stages"};
+
+bool is_layout_option(std::string_view member) {
+  return std::find(kLayoutOptions.begin(), kLayoutOptions.end(), member) != kLayoutOptions.end();
+}
+
+std::string list_of(const std::vector<std::string>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return out;
+}
+
+const TaskProfile& task_profile(const FrameworkProfile& profile, TaskKind kind) {
+  static const TaskProfile none;
+  const auto found = profile.tasks.find(kind);
+  return found == profile.tasks.end() ? none : found->second;
+}
+
+int layers_of(const Replica& replica) {
+  return std::accumulate(replica.stages.begin(), replica.stages.end(), 0,
+                         [](int sum, const Stage& stage) { return sum + stage.layers; });
+}
+
+// The number of stages and the width of each.
+struct ReplicaShape {
+  int stages = 1;
+  int width = 1;
+
+  [[nodiscard]] int devices() const { return stages * width; }
+  friend auto operator<=>(const ReplicaShape&, const ReplicaShape&) = default;
+};
+
+// The shape of most devices that divides their number; otherwise one stage of the widest group that does.
+ReplicaShape common_shape(const TaskPlan& task, int devices, int max_stages) {
+  std::map<ReplicaShape, int> weight;
+  int width = 0;
+  for (const Replica& replica : task.replicas) {
+    const ReplicaShape shape{replica.pipeline_parallel(), replica.stages.front().width()};
+    const bool is_even = std::all_of(replica.stages.begin(), replica.stages.end(),
+                                     [&](const Stage& stage) { return stage.width() == shape.width; });
+    for (const Stage& stage : replica.stages) width = std::gcd(width, stage.width());
+    if (is_even && devices % shape.devices() == 0 && (max_stages == 0 || shape.stages <= max_stages))
+      weight[shape] += shape.devices();
+  }
+  if (weight.empty()) return {1, std::gcd(width, devices)};
+  return std::max_element(weight.begin(), weight.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// The layers that the framework's rule allows and that are nearest to an even split.
+std::vector<int> allowed_stages(const std::vector<int>& layers, StageRule rule) {
+  const int total = std::accumulate(layers.begin(), layers.end(), 0);
+  const int stages = static_cast<int>(layers.size());
+  if (rule == StageRule::any || stages == 1) return layers;
+  if (rule == StageRule::even) return even_stages(total, stages);
+  const bool is_allowed = stages == 2 || std::all_of(layers.begin() + 1, layers.end() - 1,
+                                                     [&](int count) { return count == layers[1]; });
+  if (is_allowed) return layers;
+  std::vector<int> best;
+  for (const int inner : {total / stages, total / stages + 1}) {
+    const int ends = total - inner * (stages - 2);
+    if (ends < 2) continue;
+    std::vector<int> split(static_cast<std::size_t>(stages), inner);
+    split.front() = ends / 2;
+    split.back() = ends - ends / 2;
+    if (best.empty() ||
+        *std::max_element(split.begin(), split.end()) < *std::max_element(best.begin(), best.end()))
+      best = split;
+  }
+  return best.empty() ? even_stages(total, stages) : best;
+}
+
+class Nearest {
+ public:
+  Nearest(const Plan& plan, const Workflow& workflow, const Cluster& cluster, const FrameworkProfile& profile,
+          const DialectRules& rules)
+      : workflow_(workflow), cluster_(cluster), profile_(profile), rules_(rules) {
+    out_.plan = plan;
+    for (auto& [name, task] : out_.plan.tasks) task.unstated = {};
+  }
+
+  NearestPlan find() {
+    refuse_degrees();
+    if (!out_.refusal.empty()) return out_;
+    take_weight_sync();
+    share_equally();
+    give_one_shape();
+    allow_stages();
+    unite_devices();
+    if (!out_.refusal.empty()) return out_;
+    drop_options();
+    if (!out_.refusal.empty()) return out_;
+    follow_layouts();
+    if (rules_.settle != nullptr) {
+      const std::string sentence = rules_.settle(out_.plan, workflow_, profile_);
+      if (!sentence.empty()) note(sentence);
+    }
+    order_devices();
+    return out_;
+  }
+
+ private:
+  TaskPlan& planned(const std::string& name) { return out_.plan.tasks.at(name); }
+  const TaskProfile& profile_of(const Task& task) const { return task_profile(profile_, task.kind); }
+  void note(const std::string& sentence) { out_.unsaid.push_back({sentence, out_.plan}); }
+
+  // Calls change(task), which returns whether it changed the plan, and notes the names of the changed tasks.
+  void for_tasks(const std::string& sentence, const std::function<bool(const Task&)>& change) {
+    std::vector<std::string> changed;
+    for (const Task& task : workflow_.tasks) {
+      if (change(task)) changed.push_back(task.name);
+    }
+    if (!changed.empty()) note(list_of(changed) + ": " + sentence);
+  }
+
+  // Gives a task new replicas of one shape on these devices.
+  void lay_out(const Task& task, const std::vector<DeviceId>& devices, const ReplicaShape& shape,
+               const std::vector<int>& layers) {
+    TaskPlan& plan = planned(task.name);
+    if (shape.width % plan.execution.context_parallel != 0) plan.execution.context_parallel = 1;
+    plan.replicas = replicas_on(devices, layers, shape.width, has_stages_outermost(profile_, task.kind));
+  }
+
+  void refuse_degrees() {
+    for (const Task& task : workflow_.tasks) {
+      if (task.kind != TaskKind::training) continue;
+      const std::string missing = missing_degrees(planned(task.name), task.kind, profile_);
+      if (missing.empty()) continue;
+      out_.refusal = profile_.name + " cannot say the layout of " + task.name + ": it has no " + missing;
+      return;
+    }
+  }
+
+  void take_weight_sync() {
+    if (!workflow_.has_weight_sync() || out_.plan.weight_sync == profile_.weight_sync) {
+      out_.plan.weight_sync = profile_.weight_sync;
+      return;
+    }
+    out_.plan.weight_sync = profile_.weight_sync;
+    note("The method of weight synchronization is the framework's own");
+  }
+
+  void share_equally() {
+    constexpr double kRounding = 1e-9;
+    for_tasks("all replicas get equal parts of the batch", [&](const Task& task) {
+      TaskPlan& plan = planned(task.name);
+      const double share = 1.0 / plan.data_parallel();
+      bool is_changed = false;
+      for (Replica& replica : plan.replicas) {
+        is_changed =
+            is_changed || std::abs(replica.batch_share - share) > kRounding || replica.length_rank != 0;
+        replica.batch_share = share;
+        replica.length_rank = 0;
+      }
+      return is_changed;
+    });
+  }
+
+  void give_one_shape() {
+    for_tasks("all replicas get the same number of GPUs and stages", [&](const Task& task) {
+      TaskPlan& plan = planned(task.name);
+      const auto same = [&](const Replica& replica) {
+        const Replica& first = plan.replicas.front();
+        const int width = first.stages.front().width();
+        return replica.pipeline_parallel() == first.pipeline_parallel() &&
+               std::all_of(replica.stages.begin(), replica.stages.end(),
+                           [&](const Stage& stage) { return stage.width() == width; });
+      };
+      const bool is_too_deep = !missing_degrees(plan, task.kind, profile_).empty();
+      if (std::all_of(plan.replicas.begin(), plan.replicas.end(), same) && !is_too_deep) return false;
+      const std::set<DeviceId> devices = plan.devices();
+      ReplicaShape shape =
+          common_shape(plan, static_cast<int>(devices.size()), profile_of(task).max_pipeline_parallel);
+      const int max_width = profile_of(task).max_tensor_parallel * plan.execution.context_parallel;
+      if (max_width > 0 && shape.width > max_width && shape.width % max_width == 0) shape.width = max_width;
+      const auto like = std::find_if(plan.replicas.begin(), plan.replicas.end(), [&](const Replica& replica) {
+        return replica.pipeline_parallel() == shape.stages;
+      });
+      const int total = layers_of(plan.replicas.front());
+      std::vector<int> layers = even_stages(total, shape.stages);
+      if (like != plan.replicas.end()) {
+        for (int i = 0; i < shape.stages; ++i)
+          layers[static_cast<std::size_t>(i)] = like->stages[static_cast<std::size_t>(i)].layers;
+      }
+      lay_out(task, {devices.begin(), devices.end()}, shape, layers);
+      return true;
+    });
+  }
+
+  void allow_stages() {
+    for_tasks("stages get the layers that the framework can give them", [&](const Task& task) {
+      TaskPlan& plan = planned(task.name);
+      const std::vector<Replica> before = plan.replicas;
+      std::vector<int> layers;
+      for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
+      if (std::count(rules_.equal_stages.begin(), rules_.equal_stages.end(), task.name) > 0 &&
+          is_uneven(task.name)) {
+        const std::set<DeviceId> devices = plan.devices();
+        const int total = layers_of(plan.replicas.front()), stages = static_cast<int>(layers.size());
+        const bool is_multiple = total % stages == 0;
+        const ReplicaShape shape{is_multiple ? stages : 1, plan.replicas.front().stages.front().width()};
+        lay_out(task, {devices.begin(), devices.end()}, shape, even_stages(total, shape.stages));
+        return true;
+      }
+      layers = allowed_stages(layers, profile_of(task).stages);
+      for (Replica& replica : plan.replicas) {
+        for (std::size_t stage = 0; stage < layers.size(); ++stage)
+          replica.stages[stage].layers = layers[stage];
+      }
+      return plan.replicas != before;
+    });
+  }
+
+  // Tasks that the framework runs on the same GPUs, or that share some GPUs: in one set.
+  [[nodiscard]] std::vector<std::set<std::string>> task_sets() const {
+    std::vector<std::set<std::string>> sets;
+    for (const Task& task : workflow_.tasks) sets.push_back({task.name});
+    const auto same = profile_.same_devices.find(workflow_.mode);
+    const auto is_joined = [&](const std::string& a, const std::string& b) {
+      if (same != profile_.same_devices.end()) {
+        for (const std::vector<std::string>& set : same->second) {
+          if (std::count(set.begin(), set.end(), a) + std::count(set.begin(), set.end(), b) == 2) return true;
+        }
+      }
+      const std::set<DeviceId> of_a = out_.plan.tasks.at(a).devices(), of_b = out_.plan.tasks.at(b).devices();
+      return std::any_of(of_a.begin(), of_a.end(), [&](DeviceId device) { return of_b.contains(device); });
+    };
+    for (const Task& a : workflow_.tasks) {
+      for (const Task& b : workflow_.tasks) {
+        if (&a == &b || !is_joined(a.name, b.name)) continue;
+        const auto with = [&](const std::string& name) {
+          return std::find_if(sets.begin(), sets.end(), [&](const auto& set) { return set.contains(name); });
+        };
+        const auto first = with(a.name), second = with(b.name);
+        if (first == second) continue;
+        first->insert(second->begin(), second->end());
+        sets.erase(second);
+      }
+    }
+    return sets;
+  }
+
+  void unite_devices() {
+    const std::vector<std::set<std::string>> sets = task_sets();
+    if (const auto apart = profile_.apart_devices.find(workflow_.mode); apart != profile_.apart_devices.end()) {
+      for (const std::vector<std::string>& names : apart->second) {
+        for (const std::set<std::string>& set : sets) {
+          if (std::count_if(names.begin(), names.end(), [&](const auto& name) { return set.contains(name); }) <
+              2)
+            continue;
+          out_.refusal = profile_.name + " runs " + list_of(names) + " on GPUs of their own in " +
+                         std::string(name_of(workflow_.mode)) + " mode, and the plan lets them share some";
+          return;
+        }
+      }
+    }
+    for_tasks("runs on all GPUs of the tasks that it shares a pool with", [&](const Task& task) {
+      std::set<DeviceId> united;
+      for (const std::set<std::string>& set : sets) {
+        if (!set.contains(task.name)) continue;
+        for (const std::string& name : set) united.merge(devices_before(name));
+      }
+      TaskPlan& plan = planned(task.name);
+      if (plan.devices() == united) return false;
+      const ReplicaShape shape = common_shape(plan, static_cast<int>(united.size()), 0);
+      std::vector<int> layers;
+      for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
+      if (static_cast<int>(layers.size()) != shape.stages)
+        layers = even_stages(layers_of(plan.replicas.front()), shape.stages);
+      lay_out(task, {united.begin(), united.end()}, shape, layers);
+      return true;
+    });
+  }
+
+  // The devices of a task before any was moved.
+  std::set<DeviceId> devices_before(const std::string& name) {
+    const auto found = first_devices_.find(name);
+    if (found != first_devices_.end()) return found->second;
+    for (const auto& [task, plan] : out_.plan.tasks) first_devices_.emplace(task, plan.devices());
+    return first_devices_.at(name);
+  }
+
+  [[nodiscard]] bool is_uneven(const std::string& task) const {
+    const std::vector<Stage>& stages = out_.plan.tasks.at(task).replicas.front().stages;
+    return std::any_of(stages.begin(), stages.end(),
+                       [&](const Stage& stage) { return stage.layers != stages.front().layers; });
+  }
+
+  void follow_layouts() {
+    const auto has_both = [&](const auto& pair) {
+      return workflow_.has_task(pair.first) && workflow_.has_task(pair.second);
+    };
+    std::vector<std::pair<std::string, std::string>> pairs;
+    std::copy_if(rules_.same_layout.begin(), rules_.same_layout.end(), std::back_inserter(pairs), has_both);
+    for (const auto& pair : rules_.same_uneven_layout) {
+      if (has_both(pair) && (is_uneven(pair.first) || is_uneven(pair.second))) pairs.push_back(pair);
+    }
+    for (const auto& [name, model] : pairs) {
+      TaskPlan& plan = planned(name);
+      const TaskPlan before = plan;
+      const TaskPlan& wanted = planned(model);
+      plan.replicas = wanted.replicas;
+      plan.execution.context_parallel = wanted.execution.context_parallel;
+      plan.execution.expert_parallel = wanted.execution.expert_parallel;
+      plan.execution.expert_tensor_parallel = wanted.execution.expert_tensor_parallel;
+      plan.execution.sequence_parallel = wanted.execution.sequence_parallel;
+      if (!(plan == before)) note(name + ": has the layout of " + model);
+    }
+  }
+
+  void order_devices() {
+    for_tasks("GPUs are taken in the order of the nodes", [&](const Task& task) {
+      TaskPlan& plan = planned(task.name);
+      const std::vector<Replica> before = plan.replicas;
+      const std::set<DeviceId> devices = plan.devices();
+      std::vector<int> layers;
+      for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
+      plan.replicas =
+          replicas_on({devices.begin(), devices.end()}, layers, plan.replicas.front().stages.front().width(),
+                      has_stages_outermost(profile_, task.kind));
+      return plan.replicas != before;
+    });
+  }
+
+  [[nodiscard]] bool has_option(TaskKind kind, const std::string& member) const {
+    const std::string name = std::string(name_of(kind)) + "." + member;
+    return profile_.option_names.contains(name) ||
+           std::find(rules_.more_options.begin(), rules_.more_options.end(), name) != rules_.more_options.end();
+  }
+
+  void drop_options() {
+    for (const Task& task : workflow_.tasks) {
+      take_common(task);
+      if (!out_.refusal.empty()) return;
+      settle_batches(task);
+      drop_options_of(task);
+    }
+  }
+
+  void take_common(const Task& task) {
+    if (!workflow_.has_task(task_names::kActorTraining) || task.kind == TaskKind::generation) return;
+    TaskPlan& plan = planned(task.name);
+    const Json wanted = planned(task_names::kActorTraining).execution.to_json();
+    Json options = plan.execution.to_json();
+    for (const std::string& member : rules_.common_options) {
+      options.erase(member);
+      if (wanted.contains(member)) options[member] = wanted[member];
+    }
+    const Execution common = Execution::parse(JsonView(options, ""));
+    if (common == plan.execution) return;
+    const int tensor = plan.tensor_parallel(plan.replicas.front().stages.front());
+    const bool is_split_otherwise = common.context_parallel != plan.execution.context_parallel;
+    plan.execution = common;
+    if (is_split_otherwise) {
+      const std::set<DeviceId> devices = plan.devices();
+      const ReplicaShape shape{plan.replicas.front().pipeline_parallel(), tensor * common.context_parallel};
+      if (static_cast<int>(devices.size()) % shape.devices() != 0) {
+        out_.refusal = profile_.name + " splits the sequences of all tasks in " +
+                       std::to_string(common.context_parallel) + " parts, and the GPUs of " + task.name +
+                       " are no multiple of that";
+        return;
+      }
+      std::vector<int> layers;
+      for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
+      lay_out(task, {devices.begin(), devices.end()}, shape, layers);
+    }
+    note(task.name + ": has " + list_of(rules_.common_options) + " of actor_training");
+  }
+
+  // Values without an effect, and values that mean the same.
+  void settle_batches(const Task& task) {
+    TaskPlan& plan = planned(task.name);
+    const TaskPlan usual = default_options(profile_, task.kind);
+    if (plan.tensor_parallel(plan.replicas.front().stages.front()) == 1)
+      plan.execution.sequence_parallel = usual.execution.sequence_parallel;
+    if (task.kind == TaskKind::generation) {
+      plan.recompute = Recompute::none;
+      plan.micro_batch_sequences = usual.micro_batch_sequences;
+      const std::vector<int> sequences = replica_sequences(plan, workflow_.sequences());
+      if (plan.decode_batch_sequences == 0)  // no limit
+        plan.decode_batch_sequences = *std::max_element(sequences.begin(), sequences.end());
+      if (!has_option(task.kind, "decode_batch_sequences"))
+        plan.decode_batch_sequences = usual.decode_batch_sequences;
+      give_cache(task, plan);
+      if (plan.execution.prefill_chunk_tokens == 0 && usual.execution.prefill_chunk_tokens > 0) {
+        plan.execution.prefill_chunk_tokens = usual.execution.prefill_chunk_tokens;
+        note(task.name + ": prompts pass in chunks of " + std::to_string(usual.execution.prefill_chunk_tokens) +
+             " tokens");
+      }
+      const auto sleeps = profile_.engine_sleeps.find(workflow_.mode);
+      if (sleeps != profile_.engine_sleeps.end() && plan.execution.offload_weights != sleeps->second) {
+        plan.execution.offload_weights = sleeps->second;
+        note(task.name + (sleeps->second ? ": the engine leaves its GPUs while other tasks run"
+                                         : ": the engine never leaves its GPUs"));
+      }
+      return;
+    }
+    plan.decode_batch_sequences = 0;
+    if (task.kind == TaskKind::inference) plan.recompute = Recompute::none;
+    if (plan.execution.micro_batch_tokens > 0) plan.micro_batch_sequences = usual.micro_batch_sequences;
+  }
+
+  // An engine has a KV cache of a stated size.
+  void give_cache(const Task& task, TaskPlan& plan) {
+    if (plan.execution.kv_cache_bytes > 0 || profile_of(task).kv_memory_fractions.empty()) return;
+    const std::set<DeviceId> devices = plan.devices();
+    plan.execution.kv_cache_bytes = profile_of(task).kv_memory_fractions.front() *
+                                    smallest_memory_bytes({devices.begin(), devices.end()}, cluster_);
+    note(task.name + ": the KV cache has a stated size, the framework's default");
+  }
+
+  void drop_options_of(const Task& task) {
+    TaskPlan& plan = planned(task.name);
+    const Json usual = default_options(profile_, task.kind).execution.to_json();
+    Json options = plan.execution.to_json();
+    std::set<std::string> members;
+    for (const auto& [member, value] : options.items()) members.insert(member);
+    for (const auto& [member, value] : usual.items()) members.insert(member);
+    std::vector<std::string> dropped;
+    for (const std::string& member : members) {
+      if (has_option(task.kind, member) || (is_layout_option(member) && is_follower(task.name))) continue;
+      if (member == "kv_cache_bytes" && has_option(task.kind, "kv_memory_fraction")) continue;
+      if (options.value(member, Json()) == usual.value(member, Json())) continue;
+      dropped.push_back(member);
+      options.erase(member);
+      if (usual.contains(member)) options[member] = usual[member];
+    }
+    if (task.kind == TaskKind::training && plan.recompute == Recompute::selective &&
+        profile_.option_names.contains("training.recompute") && !says_selective()) {
+      plan.recompute = Recompute::full;
+      dropped.emplace_back("selective recomputation");
+    }
+    if (dropped.empty()) return;
+    plan.execution = Execution::parse(JsonView(options, ""));
+    if (plan.execution.micro_batch_tokens > 0)
+      plan.micro_batch_sequences = default_options(profile_, task.kind).micro_batch_sequences;
+    note(task.name + ": " + list_of(dropped) + (dropped.size() == 1 ? " is" : " are") +
+         " as the framework has it by default");
+  }
+
+  [[nodiscard]] bool is_follower(const std::string& task) const {
+    return std::any_of(rules_.same_layout.begin(), rules_.same_layout.end(),
+                       [&](const auto& pair) { return pair.first == task && workflow_.has_task(pair.second); });
+  }
+
+  // Options whose name ends in "granularity" take Megatron's words; others are switches.
+  [[nodiscard]] bool says_selective() const {
+    return profile_.option_names.at("training.recompute").find("granularity") != std::string::npos;
+  }
+
+  const Workflow& workflow_;
+  const Cluster& cluster_;
+  const FrameworkProfile& profile_;
+  const DialectRules& rules_;
+  NearestPlan out_;
+  std::map<std::string, std::set<DeviceId>> first_devices_;
+};
+
+}  // namespace
+
+std::string missing_degrees(const TaskPlan& task, TaskKind kind, const FrameworkProfile& profile) {
+  const TaskProfile& limits = task_profile(profile, kind);
+  int stages = 1, tensor = 1;
+  for (const Replica& replica : task.replicas) {
+    stages = std::max(stages, replica.pipeline_parallel());
+    for (const Stage& stage : replica.stages) tensor = std::max(tensor, task.tensor_parallel(stage));
+  }
+  if (limits.max_pipeline_parallel > 0 && stages > limits.max_pipeline_parallel)
+    return "pipeline parallelism (the plan has " + std::to_string(stages) + " stages)";
+  if (limits.max_tensor_parallel > 0 && tensor > limits.max_tensor_parallel)
+    return "tensor parallelism (the plan has " + std::to_string(tensor) + " GPUs)";
+  return "";
+}
+
+NearestPlan nearest_plan(const Plan& plan, const Workflow& workflow, const Cluster& cluster,
+                         const FrameworkProfile& profile, const DialectRules& rules) {
+  return Nearest(plan, workflow, cluster, profile, rules).find();
+}
+
+}  // namespace sextant

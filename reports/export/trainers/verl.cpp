@@ -1,0 +1,467 @@
+// verl 0.7.0: a script with Hydra overrides, for FSDP and for Megatron.
+//
+// Keys are those of verl/trainer/config/_generated_ppo_trainer.yaml and _generated_ppo_megatron_trainer.yaml,
+// and of the recipes one_step_off_policy and fully_async_policy.
+#include <algorithm>
+
+#include "reports/export/trainers/dialect_parts.h"
+#include "reports/export/trainers/dialects.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr const char* kRollout = "actor_rollout_ref.rollout.";
+
+// Where the settings of a task are.
+struct VerlTask {
+  const char* task;
+  std::string root;     // "actor_rollout_ref.actor."
+  std::string fsdp;     // its FSDP engine
+  std::string budget;   // tokens of a micro-batch
+  std::string batch;    // sequences of a micro-batch
+  std::string dynamic;  // true: the budget of tokens counts
+  bool has_layout;      // false: that of another task
+};
+
+const std::vector<VerlTask>& verl_tasks() {
+  static const std::string actor = "actor_rollout_ref.actor.", ref = "actor_rollout_ref.ref.",
+                           rollout = kRollout;
+  static const std::vector<VerlTask> tasks{
+      {task_names::kActorTraining, actor, actor + "fsdp_config.", actor + "ppo_max_token_len_per_gpu",
+       actor + "ppo_micro_batch_size_per_gpu", actor + "use_dynamic_bsz", true},
+      {task_names::kOldLogProb, rollout, "", rollout + "log_prob_max_token_len_per_gpu",
+       rollout + "log_prob_micro_batch_size_per_gpu", rollout + "log_prob_use_dynamic_bsz", false},
+      {task_names::kReferenceInference, ref, ref + "fsdp_config.", ref + "log_prob_max_token_len_per_gpu",
+       ref + "log_prob_micro_batch_size_per_gpu", ref + "log_prob_use_dynamic_bsz", true},
+      {task_names::kCriticTraining, "critic.", "critic.model.fsdp_config.", "critic.ppo_max_token_len_per_gpu",
+       "critic.ppo_micro_batch_size_per_gpu", "critic.use_dynamic_bsz", true},
+      {task_names::kCriticInference, "critic.", "", "critic.forward_max_token_len_per_gpu",
+       "critic.forward_micro_batch_size_per_gpu", "critic.use_dynamic_bsz", false},
+      {task_names::kRewardInference, "reward_model.", "reward_model.model.fsdp_config.",
+       "reward_model.forward_max_token_len_per_gpu", "reward_model.micro_batch_size_per_gpu",
+       "reward_model.use_dynamic_bsz", true},
+  };
+  return tasks;
+}
+
+bool is_megatron(const TrainerProblem& problem) { return problem.profile.has_stages_outermost; }
+
+std::string megatron_layers(const VerlTask& task, const char* end) {
+  return task.root + "megatron.override_transformer_config.num_layers_in_" + end + "_pipeline_stage";
+}
+
+std::string recompute_key(const VerlTask& task, const char* member) {
+  return task.root + "megatron.override_transformer_config.recompute_" + member;
+}
+
+std::string model_root(const VerlTask& task) {
+  return task.root == "critic." ? "critic.model." : "actor_rollout_ref.model.";
+}
+
+bool is_training(const VerlTask& task, const TrainerProblem& problem) {
+  return problem.workflow.task(task.task).kind == TaskKind::training;
+}
+
+void write_batches(const VerlTask& where, const TrainerTask& task, TrainerSettings& settings) {
+  const bool counts_tokens = task.options.execution.micro_batch_tokens > 0;
+  if (!settings.has(where.dynamic)) settings.set(where.dynamic, counts_tokens);
+  if (counts_tokens) {
+    settings.set(where.budget, task.options.execution.micro_batch_tokens);
+  } else {
+    settings.set(where.batch, task.options.micro_batch_sequences);
+  }
+}
+
+void write_fsdp(const VerlTask& where, const TrainerTask& task, bool trains, TrainerSettings& settings) {
+  const Execution& execution = task.options.execution;
+  settings.set(where.root + "ulysses_sequence_parallel_size", execution.context_parallel);
+  settings.set(where.fsdp + "fsdp_size", -1);
+  settings.set(where.fsdp + "param_offload", execution.offload_weights);
+  if (where.root == "reward_model.") settings.set("reward_model.model.use_remove_padding", execution.packed);
+  if (!trains) return;
+  settings.set(where.fsdp + "optimizer_offload", execution.offload_weights);
+  settings.set(where.fsdp + "offload_policy", execution.offload_optimizer);
+  const std::string model = model_root(where);
+  settings.set(model + "use_remove_padding", execution.packed);
+  settings.set(model + "enable_gradient_checkpointing", task.options.recompute == Recompute::full);
+  settings.set(model + "enable_activation_offload", execution.offload_activations);
+  settings.set(model + "lora_rank", execution.lora_rank);
+}
+
+void write_megatron_recompute(const VerlTask& where, Recompute recompute, TrainerSettings& settings) {
+  if (recompute == Recompute::none) return;
+  settings.set(recompute_key(where, "granularity"), std::string(name_of(recompute)));
+  if (recompute != Recompute::full) return;
+  settings.set(recompute_key(where, "method"), "uniform");
+  settings.set(recompute_key(where, "num_layers"), 1);
+}
+
+void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains, TrainerSettings& settings) {
+  const Execution& execution = task.options.execution;
+  const std::string root = where.root + "megatron.";
+  settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
+  settings.set(root + "pipeline_model_parallel_size", task.pipeline_parallel);
+  settings.set(root + "context_parallel_size", execution.context_parallel);
+  settings.set(root + "expert_model_parallel_size", execution.expert_parallel);
+  settings.set(root + "expert_tensor_parallel_size",
+               execution.expert_tensor_parallel > 0 ? Json(execution.expert_tensor_parallel) : Json(nullptr));
+  settings.set(root + "sequence_parallel", execution.sequence_parallel);
+  settings.set(root + "param_offload", execution.offload_weights);
+  if (!trains) return;
+  settings.set(root + "grad_offload", execution.offload_weights);
+  settings.set(root + "optimizer_offload", execution.offload_weights);
+  settings.set(root + "use_distributed_optimizer", execution.zero_stage > 0);
+  settings.set(root + "virtual_pipeline_model_parallel_size",
+               execution.virtual_stages > 1 ? Json(execution.virtual_stages) : Json(nullptr));
+  if (execution.offload_optimizer)
+    settings.add_key(where.root + "optim.override_optimizer_config.optimizer_cpu_offload", true);
+  write_megatron_recompute(where, task.options.recompute, settings);
+  if (!has_uneven_ends(task)) return;
+  settings.add_key(megatron_layers(where, "first"), task.stage_layers.front());
+  settings.add_key(megatron_layers(where, "last"), task.stage_layers.back());
+}
+
+void write_task(const VerlTask& where, const TrainerConfig& config, const TrainerProblem& problem,
+                TrainerSettings& settings) {
+  const TrainerTask& task = config.tasks.at(where.task);
+  settings.begin_group(where.task);
+  write_batches(where, task, settings);
+  if (!where.has_layout) return;
+  if (is_megatron(problem)) {
+    write_megatron(where, task, is_training(where, problem), settings);
+  } else {
+    write_fsdp(where, task, is_training(where, problem), settings);
+  }
+}
+
+void write_engine(const TrainerConfig& config, const TrainerProblem& problem, TrainerSettings& settings) {
+  const TrainerTask& task = config.tasks.at(task_names::kActorGeneration);
+  const Execution& execution = task.options.execution;
+  const std::string root = kRollout;
+  settings.begin_group(task_names::kActorGeneration);
+  settings.set(root + "name", "vllm");
+  settings.set(root + "n", problem.workflow.responses_per_prompt);
+  settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
+  settings.set(root + "gpu_memory_utilization", engine_fraction(task_names::kActorGeneration, config, problem));
+  settings.set(root + "max_num_seqs", task.options.decode_batch_sequences);
+  if (execution.prefill_chunk_tokens > 0)
+    settings.set(root + "max_num_batched_tokens", execution.prefill_chunk_tokens);
+  settings.set(root + "enable_prefix_caching", execution.shared_prompts);
+  settings.set(root + "enforce_eager", !execution.cuda_graphs);
+  settings.set(root + "free_cache_engine", execution.offload_weights);
+}
+
+void write_pools(const TrainerConfig& config, const TrainerProblem& problem, TrainerSettings& settings) {
+  settings.begin_group("GPUs");
+  const auto write = [&](const std::string& root, const GpuPool& pool) {
+    settings.set(root + "nnodes", pool.nodes);
+    settings.set(root + "n_gpus_per_node", pool.gpus_per_node);
+  };
+  write("trainer.", config.pool_of(task_names::kActorTraining));
+  if (problem.workflow.mode != Mode::synchronous) {
+    write("rollout.", config.pool_of(task_names::kActorGeneration));
+    settings.set("actor_rollout_ref.hybrid_engine", false);
+  }
+}
+
+void write_mode(const Workflow& workflow, TrainerSettings& settings) {
+  const bool has_pass = workflow.has_task(task_names::kOldLogProb);
+  if (workflow.mode == Mode::asynchronous) {
+    settings.begin_group("Asynchronous training");
+    settings.set("async_training.staleness_threshold", workflow.staleness);
+    settings.set("async_training.trigger_parameter_sync_step", workflow.mini_batches);
+    settings.set("async_training.require_batches", 1);
+    settings.set("async_training.partial_rollout", workflow.rollout.is_interrupted);
+    settings.set("async_training.use_rollout_log_probs", !has_pass);
+    settings.set("rollout.n", workflow.responses_per_prompt);
+    settings.set_shell("rollout.total_rollout_steps", "${TOTAL_PROMPTS}");
+    return;
+  }
+  if (has_pass && workflow.mode == Mode::synchronous) return;
+  settings.begin_group("Log-probabilities of the rollout");
+  settings.set("algorithm.rollout_correction.bypass_mode", !has_pass);
+  settings.set(std::string(kRollout) + "calculate_log_probs", true);
+}
+
+void write_data(const Workflow& workflow, TrainerSettings& settings) {
+  const bool is_async = workflow.mode == Mode::asynchronous;
+  settings.begin_group("Algorithm, data and batches");
+  settings.set("algorithm.adv_estimator", workflow.algorithm == Algorithm::ppo ? "gae" : "grpo");
+  settings.set_shell("data.train_files", "${TRAIN_FILE}");
+  settings.set_shell("data.val_files", "${VAL_FILE}");
+  settings.set("data.train_batch_size", is_async ? 0 : workflow.prompts);
+  if (is_async) settings.set("data.gen_batch_size", 1);
+  settings.set("data.max_prompt_length", max_prompt_tokens(workflow));
+  settings.set("data.max_response_length", max_response_tokens(workflow));
+  settings.set("data.filter_overlong_prompts", true);
+  settings.set_shell("actor_rollout_ref.model.path", "${MODEL_PATH}");
+  settings.set("actor_rollout_ref.actor.ppo_mini_batch_size", prompts_per_step(workflow));
+  settings.set("actor_rollout_ref.actor.use_kl_loss", workflow.has_task(task_names::kReferenceInference));
+}
+
+void write_reward_model(const TrainerConfig& config, TrainerSettings& settings) {
+  settings.set("reward_model.enable", true);
+  settings.set("reward_model.use_reward_loop", false);
+  settings.set_shell("reward_model.model.path", "${REWARD_MODEL_PATH}");
+  const GpuPool& pool = config.pool_of(task_names::kRewardInference);
+  const bool has_own_pool = !(pool == config.pool_of(task_names::kActorTraining));
+  settings.set("reward_model.enable_resource_pool", has_own_pool);
+  if (!has_own_pool) return;
+  settings.set("reward_model.nnodes", pool.nodes);
+  settings.set("reward_model.n_gpus_per_node", pool.gpus_per_node);
+}
+
+std::string verl_command(const TrainerProblem& problem) {
+  const std::string trainer = is_megatron(problem) ? "ppo_megatron_trainer" : "ppo_trainer";
+  const auto recipe = [&](const std::string& module, const std::string& prefix) {
+    return "python3 -m recipe." + module + " --config-path=config --config-name=" + prefix + trainer + ".yaml";
+  };
+  if (problem.workflow.mode == Mode::one_step_off)
+    return recipe("one_step_off_policy.main_ppo", "one_step_off_");
+  if (problem.workflow.mode == Mode::asynchronous)
+    return recipe("fully_async_policy.fully_async_main", "fully_async_");
+  return "python3 -m verl.trainer.main_ppo" +
+         (is_megatron(problem) ? std::string(" --config-name=ppo_megatron_trainer.yaml") : std::string());
+}
+
+void add_variables(const Workflow& workflow, TrainerScript& script) {
+  script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
+  if (workflow.has_task(task_names::kCriticTraining))
+    script.variables.push_back(model_variable("CRITIC_PATH", "the critic's model", workflow, "critic"));
+  if (workflow.has_task(task_names::kRewardInference))
+    script.variables.push_back(model_variable("REWARD_MODEL_PATH", "the reward model", workflow, "reward"));
+  script.variables.push_back({"TRAIN_FILE", "prompts for training, a parquet file of verl's form", ""});
+  script.variables.push_back({"VAL_FILE", "prompts for validation, a parquet file of verl's form", ""});
+  if (workflow.mode == Mode::asynchronous)
+    script.variables.push_back({"TOTAL_PROMPTS", "prompts to train on in all, after which training ends", ""});
+}
+
+TrainerScript write_verl(const TrainerConfig& config, const TrainerProblem& problem) {
+  const Workflow& workflow = problem.workflow;
+  TrainerScript script;
+  TrainerSettings& settings = script.settings;
+  write_data(workflow, settings);
+  write_pools(config, problem, settings);
+  write_engine(config, problem, settings);
+  for (const VerlTask& task : verl_tasks()) {
+    if (workflow.has_task(task.task)) write_task(task, config, problem, settings);
+    if (workflow.has_task(task.task) && task.root == "critic." && task.has_layout)
+      settings.set_shell("critic.model.path", "${CRITIC_PATH}");
+    if (workflow.has_task(task.task) && task.root == "reward_model.") write_reward_model(config, settings);
+  }
+  write_mode(workflow, settings);
+  settings.begin_group("Logs");
+  settings.set("trainer.logger", Json::array({"console", "file"}));
+  settings.set("trainer.project_name", "sextant");
+  settings.set("trainer.experiment_name", run_name(config.plan));
+  add_variables(workflow, script);
+  note_uneven_steps(workflow, script);
+  if (workflow.mode != Mode::synchronous)
+    script.notes.emplace_back("Run it in a checkout of verl " + problem.profile.version +
+                              ": this mode is a recipe there.");
+  script.command = verl_command(problem);
+  return script;
+}
+
+void read_batches(const VerlTask& where, const TrainerSettings& settings, TaskPlan& options) {
+  Execution& execution = options.execution;
+  if (settings.flag(where.dynamic, false)) {
+    execution.micro_batch_tokens = settings.integer(where.budget, execution.micro_batch_tokens);
+  } else {
+    execution.micro_batch_tokens = 0;
+    options.micro_batch_sequences = settings.integer(where.batch, options.micro_batch_sequences);
+  }
+}
+
+void read_fsdp(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
+  Execution& execution = task.options.execution;
+  execution.context_parallel = settings.integer(where.root + "ulysses_sequence_parallel_size", 1);
+  execution.offload_weights = settings.flag(where.fsdp + "param_offload", false);
+  if (where.root == "reward_model.")
+    execution.packed = settings.flag("reward_model.model.use_remove_padding", false);
+  if (!trains) return;
+  const std::string model = model_root(where);
+  execution.offload_optimizer = settings.flag(where.fsdp + "offload_policy", false);
+  execution.packed = settings.flag(model + "use_remove_padding", true);
+  execution.offload_activations = settings.flag(model + "enable_activation_offload", false);
+  execution.lora_rank = settings.integer(model + "lora_rank", 0);
+  task.options.recompute =
+      settings.flag(model + "enable_gradient_checkpointing", true) ? Recompute::full : Recompute::none;
+}
+
+// The layers of the first and the last stage; 0: not stated.
+std::pair<int, int> read_ends(const VerlTask& where, const TrainerSettings& settings) {
+  return {settings.integer(megatron_layers(where, "first"), 0),
+          settings.integer(megatron_layers(where, "last"), 0)};
+}
+
+void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
+  Execution& execution = task.options.execution;
+  const std::string root = where.root + "megatron.";
+  task.tensor_parallel = settings.integer(root + "tensor_model_parallel_size", 1);
+  task.pipeline_parallel = settings.integer(root + "pipeline_model_parallel_size", 1);
+  execution.context_parallel = settings.integer(root + "context_parallel_size", 1);
+  execution.expert_parallel = settings.integer(root + "expert_model_parallel_size", 1);
+  execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 0);
+  execution.sequence_parallel = settings.flag(root + "sequence_parallel", true);
+  execution.offload_weights = settings.flag(root + "param_offload", false);
+  if (!trains) return;
+  execution.zero_stage = settings.flag(root + "use_distributed_optimizer", true) ? 1 : 0;
+  execution.virtual_stages = settings.integer(root + "virtual_pipeline_model_parallel_size", 1);
+  execution.offload_optimizer =
+      settings.flag(where.root + "optim.override_optimizer_config.optimizer_cpu_offload", false);
+  const std::string granularity = settings.text(recompute_key(where, "granularity"), "none");
+  task.options.recompute = granularity == "full"        ? Recompute::full
+                           : granularity == "selective" ? Recompute::selective
+                                                        : Recompute::none;
+}
+
+void take_layout(const TrainerTask& of, TrainerTask& task) {
+  task.pipeline_parallel = of.pipeline_parallel;
+  task.tensor_parallel = of.tensor_parallel;
+  task.stage_layers = of.stage_layers;
+  Execution& execution = task.options.execution;
+  execution.context_parallel = of.options.execution.context_parallel;
+  execution.expert_parallel = of.options.execution.expert_parallel;
+  execution.expert_tensor_parallel = of.options.execution.expert_tensor_parallel;
+  execution.sequence_parallel = of.options.execution.sequence_parallel;
+}
+
+void read_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  const std::string root = kRollout, name = task_names::kActorGeneration;
+  TrainerTask& task = config.tasks.at(name);
+  Execution& execution = task.options.execution;
+  task.tensor_parallel = settings.integer(root + "tensor_model_parallel_size", 2);
+  task.options.decode_batch_sequences =
+      settings.integer(root + "max_num_seqs", task.options.decode_batch_sequences);
+  execution.prefill_chunk_tokens =
+      settings.integer(root + "max_num_batched_tokens", execution.prefill_chunk_tokens);
+  execution.shared_prompts = settings.flag(root + "enable_prefix_caching", true);
+  execution.cuda_graphs = !settings.flag(root + "enforce_eager", false);
+  execution.offload_weights = settings.flag(root + "free_cache_engine", true);
+  complete_layout(name, problem, 0, 0, config);
+  constexpr double kDefaultFraction = 0.5;
+  take_engine_fraction(settings.number(root + "gpu_memory_utilization", kDefaultFraction), name, problem,
+                       config);
+}
+
+void read_pools(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  constexpr int kDefaultGpus = 8;
+  const auto take = [&](const std::string& name, const std::string& root) {
+    return take_pool(name, settings.integer(root + "nnodes", 1),
+                     settings.integer(root + "n_gpus_per_node", kDefaultGpus), problem.cluster, config);
+  };
+  const int trainer = take("trainer", "trainer.");
+  for (auto& [name, task] : config.tasks) task.pool = trainer;
+  if (problem.workflow.mode != Mode::synchronous)
+    config.tasks.at(task_names::kActorGeneration).pool = take("rollout", "rollout.");
+  if (settings.flag("reward_model.enable_resource_pool", false))
+    config.tasks.at(task_names::kRewardInference).pool = take(task_names::kRewardInference, "reward_model.");
+}
+
+void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  read_pools(settings, problem, config);
+  read_engine(settings, problem, config);
+  for (const VerlTask& where : verl_tasks()) {
+    if (!problem.workflow.has_task(where.task)) continue;
+    TrainerTask& task = config.tasks.at(where.task);
+    read_batches(where, settings, task.options);
+    std::pair<int, int> ends{0, 0};
+    if (!where.has_layout) {
+      const char* of = where.root == "critic." ? task_names::kCriticTraining : task_names::kActorTraining;
+      take_layout(config.tasks.at(of), task);
+      task.options.execution.offload_weights = config.tasks.at(of).options.execution.offload_weights;
+      if (!is_megatron(problem)) task.options.execution.packed = config.tasks.at(of).options.execution.packed;
+      task.data_parallel = replicas_in_pool(task, config);
+      continue;
+    }
+    if (is_megatron(problem)) {
+      read_megatron(where, settings, is_training(where, problem), task);
+      if (is_training(where, problem)) {
+        ends = read_ends(where, settings);
+      } else if (task.pipeline_parallel > 1 && where.root != "reward_model.") {
+        ends = read_ends(verl_tasks().front(), settings);  // the actor's
+      }
+    } else {
+      read_fsdp(where, settings, is_training(where, problem), task);
+      if (where.root == "actor_rollout_ref.ref.")
+        task.options.execution.packed = settings.flag("actor_rollout_ref.model.use_remove_padding", true);
+    }
+    complete_layout(where.task, problem, ends.first, ends.second, config);
+  }
+}
+
+// The task whose model and switches another one shares.
+const char* leader_of(const std::string& task) {
+  if (task == task_names::kOldLogProb) return task_names::kActorTraining;
+  return task == task_names::kCriticInference ? task_names::kCriticTraining : nullptr;
+}
+
+// Whether a model's weights leave the GPUs is one option for all its passes, and so is packing.
+std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
+  std::string changed;
+  for (const Task& task : workflow.tasks) {
+    Execution& execution = plan.tasks.at(task.name).execution;
+    if (task.kind == TaskKind::training && profile.has_stages_outermost && execution.zero_stage > 1) {
+      execution.zero_stage = 1;
+      changed += (changed.empty() ? "" : ", ") + task.name;
+    }
+    if (task.kind != TaskKind::inference) continue;
+    TaskPlan& pass = plan.tasks.at(task.name);
+    const TaskPlan before = pass;
+    const char* leader = leader_of(task.name);
+    if (leader != nullptr && workflow.has_task(leader)) {
+      const TaskPlan& training = plan.tasks.at(leader);
+      pass.execution.offload_weights = training.execution.offload_weights;
+      if (task.name == task_names::kCriticInference &&
+          (pass.execution.micro_batch_tokens > 0) != (training.execution.micro_batch_tokens > 0)) {
+        pass.execution.micro_batch_tokens = training.execution.micro_batch_tokens;
+        pass.micro_batch_sequences = training.micro_batch_sequences;
+      }
+    }
+    const bool is_actor = task.name == task_names::kOldLogProb || task.name == task_names::kReferenceInference;
+    if (is_actor && !profile.has_stages_outermost && workflow.has_task(task_names::kActorTraining))
+      pass.execution.packed = plan.tasks.at(task_names::kActorTraining).execution.packed;
+    if (task.name == task_names::kCriticInference && leader != nullptr && !profile.has_stages_outermost)
+      pass.execution.packed = plan.tasks.at(leader).execution.packed;
+    if (!(pass == before)) changed += (changed.empty() ? "" : ", ") + task.name;
+  }
+  return changed.empty()
+             ? ""
+             : changed + ": packing, offloading, sharding and the unit of micro-batches are the trainer's";
+}
+
+DialectRules verl_rules(const FrameworkProfile& profile) {
+  DialectRules rules;
+  rules.same_layout = {{task_names::kOldLogProb, task_names::kActorTraining},
+                       {task_names::kCriticInference, task_names::kCriticTraining}};
+  // Both take the actor's override_transformer_config.
+  rules.same_uneven_layout = {{task_names::kReferenceInference, task_names::kActorTraining}};
+  rules.equal_stages = {task_names::kRewardInference};
+  rules.settle = settle_verl;
+  rules.more_options = {"inference.micro_batch_sequences"};
+  rules.more_options.emplace_back(profile.has_stages_outermost ? "inference.sequence_parallel"
+                                                               : "inference.packed");
+  return rules;
+}
+
+std::string verl_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
+  if (!config.tasks.contains(task_names::kActorTraining) ||
+      !config.tasks.contains(task_names::kActorGeneration))
+    return "verl runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  static_cast<void>(problem);
+  return "";
+}
+
+}  // namespace
+
+Dialect verl_fsdp_dialect() {
+  return {"verl", "verl-fsdp", SettingForm::hydra, verl_rules, verl_refusal, write_verl, read_verl};
+}
+
+Dialect verl_megatron_dialect() {
+  return {"verl", "verl-megatron", SettingForm::hydra, verl_rules, verl_refusal, write_verl, read_verl};
+}
+
+}  // namespace sextant

@@ -1,0 +1,140 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "tests/reports/export/random_trainer_plans.h"
+
+namespace sextant::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr int kPlans = 300;  // per dialect
+constexpr int kOddPlans = 200;
+constexpr unsigned kMaxSeeds = 4000;  // some problems are refused
+
+// The engine's part of a GPU's memory is written with three digits, so the cache is not exact.
+Plan with_cache_of(Plan plan, const Plan& other) {
+  constexpr double kRounding = 0.5e-3 * 80e9 + 1;
+  for (auto& [name, task] : plan.tasks) {
+    double& bytes = task.execution.kv_cache_bytes;
+    const double wanted = other.tasks.at(name).execution.kv_cache_bytes;
+    if (std::abs(bytes - wanted) < kRounding) bytes = wanted;
+  }
+  return plan;
+}
+
+// One line per task that differs.
+std::string differences(const Plan& a, const Plan& b) {
+  std::string out = a.weight_sync == b.weight_sync ? "" : "weight sync\n";
+  for (const auto& [name, task] : a.tasks) {
+    const TaskPlan& other = b.tasks.at(name);
+    if (task == other) continue;
+    out += name + ": " + describe(task) + " " + task.execution.to_json().dump() + " recompute " +
+           std::string(name_of(task.recompute)) + " micro " + std::to_string(task.micro_batch_sequences) +
+           " decode " + std::to_string(task.decode_batch_sequences) + "\n   not " + describe(other) + " " +
+           other.execution.to_json().dump() + " recompute " + std::string(name_of(other.recompute)) +
+           " micro " + std::to_string(other.micro_batch_sequences) + " decode " +
+           std::to_string(other.decode_batch_sequences) + "\n";
+  }
+  return out;
+}
+
+// "verl-fsdp": tests/data/export/verl-fsdp.keys, or that of the family.
+std::set<std::string> valid_keys(std::string name) {
+  const std::filesystem::path folder = std::filesystem::path(SEXTANT_TEST_DATA) / "export";
+  if (!std::filesystem::exists(folder / (name + ".keys"))) name = shipped_profile(name).family;
+  std::ifstream file(folder / (name + ".keys"));
+  std::set<std::string> keys;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line.front() != '#') keys.insert(line);
+  }
+  return keys;
+}
+
+class EveryDialect : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  const Dialect& dialect_ = dialect_table()[GetParam()];
+  const FrameworkProfile& profile_ = shipped_profile(std::string(dialect_.profile));
+};
+
+TEST_P(EveryDialect, ReadsBackThePlansThatItCanSay) {
+  int exported_plans = 0;
+  for (unsigned seed = 0; exported_plans < kPlans && seed < kMaxSeeds; ++seed) {
+    std::mt19937 random(seed);
+    const Cluster cluster = gpu_cluster(1 << random() % 3);
+    const Workflow workflow = random_workflow(profile_, random);
+    const TrainerProblem problem{workflow, cluster, profile_};
+    const Plan plan = random_sayable_plan(problem, dialect_.rules(profile_), random);
+    const ExportedPlan exported = export_plan(plan, problem, dialect_);
+    if (!exported.refusal.empty()) continue;
+    ++exported_plans;
+    const Plan back = with_cache_of(read_exported(exported.text, problem, dialect_), exported.plan);
+    ASSERT_TRUE(back == exported.plan) << "seed " << seed << "\n"
+                                       << differences(back, exported.plan) << exported.text;
+    const ExportedPlan again = export_plan(exported.plan, problem, dialect_);
+    ASSERT_THAT(again.unsaid, IsEmpty()) << "seed " << seed << "\n" << differences(again.plan, exported.plan);
+    ASSERT_TRUE(again.plan == exported.plan);
+  }
+  EXPECT_EQ(exported_plans, kPlans);
+}
+
+TEST_P(EveryDialect, WritesTheNearestPlanOfOddOnes) {
+  int exported_plans = 0;
+  for (unsigned seed = 0; exported_plans < kOddPlans && seed < kMaxSeeds; ++seed) {
+    std::mt19937 random(seed);
+    const Cluster cluster = gpu_cluster(1 << random() % 3);
+    const Workflow workflow = random_workflow(profile_, random);
+    const TrainerProblem problem{workflow, cluster, profile_};
+    const ExportedPlan exported = export_plan(random_odd_plan(problem, random), problem, dialect_);
+    if (!exported.refusal.empty()) continue;
+    ++exported_plans;
+    EXPECT_THAT(exported.unsaid, Not(IsEmpty()));
+    const Plan back = with_cache_of(read_exported(exported.text, problem, dialect_), exported.plan);
+    ASSERT_TRUE(back == exported.plan) << "seed " << seed << "\n"
+                                       << differences(back, exported.plan) << exported.text;
+    const ExportedPlan again = export_plan(exported.plan, problem, dialect_);
+    ASSERT_THAT(again.unsaid, IsEmpty()) << "seed " << seed << "\n" << differences(again.plan, exported.plan);
+    ASSERT_TRUE(again.plan == exported.plan);
+  }
+  EXPECT_EQ(exported_plans, kOddPlans);
+}
+
+TEST_P(EveryDialect, WritesKeysOfTheFrameworkOnly) {
+  const std::set<std::string> valid = valid_keys(std::string(dialect_.profile));
+  ASSERT_GT(valid.size(), 100U);
+  std::set<std::string> unknown;
+  for (unsigned seed = 0; seed < kPlans; ++seed) {
+    std::mt19937 random(seed);
+    const Cluster cluster = gpu_cluster(2);
+    const Workflow workflow = random_workflow(profile_, random);
+    const TrainerProblem problem{workflow, cluster, profile_};
+    const Plan plan = random_sayable_plan(problem, dialect_.rules(profile_), random);
+    const NearestPlan nearest = nearest_plan(plan, workflow, cluster, profile_, dialect_.rules(profile_));
+    if (!nearest.refusal.empty()) continue;
+    const TrainerConfig config = trainer_config_of(nearest.plan, workflow, cluster);
+    if (!dialect_.refusal(config, problem).empty()) continue;
+    std::set<std::string> written;
+    const TrainerScript script = dialect_.write(config, problem);
+    for (const TrainerSetting& one : script.settings.all()) {
+      if (!valid.contains(one.key)) unknown.insert(one.key);
+      EXPECT_TRUE(written.insert(one.key).second) << one.key << " is written twice";
+    }
+  }
+  EXPECT_THAT(unknown, IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}, dialect_table().size()),
+                         [](const auto& info) {
+                           std::string name(dialect_table()[info.param].profile);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace sextant::testing
