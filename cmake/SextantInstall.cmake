@@ -35,7 +35,7 @@ install(FILES ${PROJECT_BINARY_DIR}/SextantConfig.cmake ${PROJECT_BINARY_DIR}/Se
         DESTINATION ${sextant_package_dir})
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${sextant_data_dir}
-        FILES_MATCHING PATTERN "*.json" PATTERN "*.md")
+        FILES_MATCHING PATTERN "*.json" PATTERN "*.md" REGEX "/data/runs$" EXCLUDE)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION ${sextant_share_dir}/schemas
         FILES_MATCHING PATTERN "*.json")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sextant)
