@@ -2,14 +2,6 @@
 
 #include <algorithm>
 
-#include "calibrate/import/published/generation.h"
-#include "calibrate/import/published/published.h"
-#include "calibrate/import/published/training.h"
-#include "calibrate/import/tables/aiconfigurator.h"
-#include "calibrate/import/tables/blis.h"
-#include "calibrate/import/tables/sailor.h"
-#include "calibrate/import/tables/torchtitan.h"
-#include "calibrate/import/tables/vtrain.h"
 #include "calibrate/import/verl/verl.h"
 #include "core/text.h"
 #include "sextant/error.h"
@@ -20,19 +12,8 @@ namespace {
 // In alphabetical order, a line a reader: {"name", read_name, "what the files are"}.
 const std::vector<ImportFormat>& formats() {
   static const std::vector<ImportFormat> table = {
-      {"aiconfigurator", read_aiconfigurator,
-       "serving points collected by aiconfigurator: CSV, one closed loop per row"},
-      {"blis", read_blis, "vLLM servers under a constant request rate (BLIS): CSV, one load per row"},
-      {"generation", read_generation,
-       "published prefill and decode times of many sources: JSON, one run per record"},
-      {"published", read_published, "published RL iterations of many sources: JSON, one run per record"},
-      {"sailor", read_sailor,
-       "Sailor's plans (JSON), layer times, and the tables that they refer to (CSV, JSON)"},
-      {"torchtitan", read_torchtitan, "torchtitan's published throughput: CSV, one run per row"},
-      {"training", read_training, "published training steps of many sources: JSON, one run per record"},
       {"verl", read_verl,
        "verl logs: console text, JSONL, or JSON with their numbers; FILE.setup.json adds the GPUs"},
-      {"vtrain", read_vtrain, "vTrain's training iterations on A100: CSV, one run per row"},
   };
   return table;
 }

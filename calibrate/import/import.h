@@ -1,4 +1,4 @@
-// Imports measured runs from third-party files; another file of a known format needs no code.
+// Imports measured runs from files that other programs write; another file of a known format needs no code.
 //
 // A reader turns each record into a run: cluster, workflow and plan as far as stated. A missing quantity on
 // which the time depends becomes Run::unstated; a record that contradicts itself, or lacks something that no
@@ -17,7 +17,7 @@
 namespace sextant {
 
 struct ImportFormat {
-  std::string_view name;  // "vtrain"
+  std::string_view name;  // "verl"
   Imported (*read)(const std::vector<std::filesystem::path>& files, const Facts& facts);
   std::string_view help;  // one line that describes the files
 };

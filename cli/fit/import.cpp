@@ -26,7 +26,7 @@ std::string formats_help() {
   return help +
          "Records that are left out are listed on stderr with the reason. Exits 1 and writes nothing if no run "
          "is left.\n"
-         "Example: sextant import vtrain single_node_runs.csv --out runs.json";
+         "Example: sextant import verl train.log --out runs.json";
 }
 
 int run(const Options& options) {
@@ -58,7 +58,7 @@ int run(const Options& options) {
 void add_import(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
-      line.add_command("import", "Convert measurements of other systems to a runs document");
+      line.add_command("import", "Convert logs of other systems to a runs document");
   command.add_option("format", options->format, "Format of the files, see below").required();
   command.add_option("files", options->files, "Files to read").required();
   command.add_option("--out", options->out, "Runs document to write").shows_default();

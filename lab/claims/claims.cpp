@@ -6,6 +6,7 @@
 
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/import/records/run_parts.h"
+#include "calibrate/import/verl/verl.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "documents/values/names.h"
@@ -206,11 +207,8 @@ Json ClaimReport::to_json() const {
   return out;
 }
 
-Runs ClaimContext::import(std::string_view format, const std::vector<std::string>& files) const {
-  std::vector<std::filesystem::path> paths;
-  paths.reserve(files.size());
-  for (const std::string& file : files) paths.push_back(data / "public" / file);
-  return import_runs(format, paths, facts).runs;
+Runs ClaimContext::published(const std::string& source) const {
+  return load_document<Runs>(data / "runs" / (source + ".json")).content;
 }
 
 std::span<const ClaimFamily> claim_families() { return kFamilies; }
@@ -274,10 +272,13 @@ void explain(ClaimReport& report, const std::filesystem::path& file) {
 }
 
 Runs verl_logs(const ClaimContext& context) {
-  return context.import(
-      "verl", {"verl/deepseek7b-grpo-mi300x.json", "verl/deepseek7b-ppo-mi300x.json", "verl/qwen2-7b-fsdp.json",
-               "verl/qwen2-7b-megatron.json", "verl/qwen2.5-0.5b-ppo-1gpu.json",
-               "verl/qwen2.5-3b-reinforce-a40.json", "verl/qwen2.5-7b-ppo-2x8.json"});
+  std::vector<std::filesystem::path> logs;
+  for (const char* log :
+       {"deepseek7b-grpo-mi300x", "deepseek7b-ppo-mi300x", "qwen2-7b-fsdp", "qwen2-7b-megatron",
+        "qwen2.5-0.5b-ppo-1gpu", "qwen2.5-3b-reinforce-a40", "qwen2.5-7b-ppo-2x8"}) {
+    logs.push_back(context.data / "public/verl" / (std::string(log) + ".json"));
+  }
+  return read_verl(logs, context.facts).runs;
 }
 
 Runs joined(const std::vector<Runs>& parts) {

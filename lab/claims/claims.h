@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "calibrate/cross_validation.h"
-#include "calibrate/import/import.h"
+#include "calibrate/import/records/facts.h"
 #include "calibrate/split.h"
 #include "sextant/document.h"
+#include "sextant/run.h"
 
 namespace sextant {
 
@@ -69,7 +70,8 @@ struct ClaimContext {
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
   std::size_t worst_kept = 10;                                              // per claim
 
-  [[nodiscard]] Runs import(std::string_view format, const std::vector<std::string>& files) const;
+  // The published runs of a source, data/runs/SOURCE.json.
+  [[nodiscard]] Runs published(const std::string& source) const;
 };
 
 // Claims that share their data form a family: they are computed together.

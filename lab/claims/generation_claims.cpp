@@ -3,9 +3,8 @@
 
 namespace sextant::claims {
 void generation(const ClaimContext& context, ClaimReport& report) {
-  const Runs all = joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
-                           context.import("blis", {"blis/runs.csv"}),
-                           context.import("generation", {"generation/generation.json"})});
+  const Runs all =
+      joined({context.published("aiconfigurator"), context.published("blis"), context.published("generation")});
   context.say("generation: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation left_out =
       cross_validate(all, leave_one_out(all, [&](const Run& run) { return device_types_of(all, run); }));

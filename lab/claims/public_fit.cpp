@@ -66,20 +66,20 @@ Coefficients cut(const Coefficients& fitted, const std::string& family, const st
   return document;
 }
 
+// vTrain's rows of one node were composed from layer times.
+Runs several_nodes(const Runs& runs) {
+  return subset(runs, [&](const Run& run) { return runs.cluster_of(run).nodes().size() > 1; });
+}
+
 }  // namespace
 
 std::map<std::string, Runs> public_runs(const ClaimContext& context) {
   return {
-      {kIterations, joined({context.import("published", {"rl/runs.json"}), verl_logs(context)})},
-      {"training steps", joined({context.import("training", {"training/training.json"}),
-                                 context.import("torchtitan", {"torchtitan/runs.csv"}),
-                                 context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
-                                 context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv",
-                                                           "sailor/network_curves.csv", "sailor/gpu_types.csv",
-                                                           "sailor/layer_sizes.csv", "sailor/models.json"})})},
-      {"generation", joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
-                             context.import("blis", {"blis/runs.csv"}),
-                             context.import("generation", {"generation/generation.json"})})},
+      {kIterations, joined({context.published("rl"), verl_logs(context)})},
+      {"training steps", joined({context.published("training"), context.published("torchtitan"),
+                                 several_nodes(context.published("vtrain")), context.published("sailor")})},
+      {"generation", joined({context.published("aiconfigurator"), context.published("blis"),
+                             context.published("generation")})},
   };
 }
 

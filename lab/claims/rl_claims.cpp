@@ -32,7 +32,7 @@ std::string real_plan(const Run& run) {
 }  // namespace
 
 void real(const ClaimContext& context, ClaimReport& report) {
-  const Runs published = context.import("published", {"rl/runs.json"});
+  const Runs published = context.published("rl");
   const Runs all = subset(published, [](const Run& run) { return run.framework == "real"; });
   context.say("real: " + std::to_string(all.runs.size()) + " runs");
   const auto with_graphs = [](const HeldOut& time) { return !time.run.ends_with("-nocudagraph"); };
@@ -49,7 +49,7 @@ void real(const ClaimContext& context, ClaimReport& report) {
 }
 
 void rl(const ClaimContext& context, ClaimReport& report) {
-  const Runs published = context.import("published", {"rl/runs.json"});
+  const Runs published = context.published("rl");
   const Runs all = subset(published, [](const Run& run) {
     return run.framework != "real" && (grade_of(run) == "A" || grade_of(run) == "B");
   });
@@ -64,7 +64,7 @@ void rl(const ClaimContext& context, ClaimReport& report) {
 }
 
 void framework(const ClaimContext& context, ClaimReport& report) {
-  const Runs all = joined({context.import("published", {"rl/runs.json"}), verl_logs(context)});
+  const Runs all = joined({context.published("rl"), verl_logs(context)});
   context.say("framework: " + std::to_string(all.runs.size()) + " runs");
   const auto family = [](const Run& run) { return std::string(family_of_framework(run.framework)); };
   const CrossValidation left_out = cross_validate(all, leave_one_out(all, family));
@@ -79,7 +79,7 @@ void framework(const ClaimContext& context, ClaimReport& report) {
 }
 
 void verl(const ClaimContext& context, ClaimReport& report) {
-  const Runs published = context.import("published", {"rl/runs.json"});
+  const Runs published = context.published("rl");
   const Runs all = joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }),
                            verl_logs(context)});
   context.say("verl: " + std::to_string(all.runs.size()) + " runs");

@@ -19,7 +19,7 @@ bool is_time(const HeldOut& time) { return time.what != kPeakMemory; }
 }  // namespace
 
 void vtrain(const ClaimContext& context, ClaimReport& report) {
-  const Runs all = context.import("vtrain", {"vtrain/single_node_runs.csv", "vtrain/multi_node_runs.csv"});
+  const Runs all = context.published("vtrain");
   const Runs single = subset(all, [&](const Run& run) { return on_one_node(all, run); });
   context.say("vtrain: " + std::to_string(all.runs.size()) + " runs");
   add_mape(context, report, "vtrain.five_fold", "single node, five random folds", 0.06,
@@ -43,9 +43,7 @@ void vtrain(const ClaimContext& context, ClaimReport& report) {
 }
 
 void sailor(const ClaimContext& context, ClaimReport& report) {
-  const Runs all =
-      context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
-                                "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"});
+  const Runs all = context.published("sailor");
   context.say("sailor: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation validation = cross_validate(
       all, leave_one_out(all, [&](const Run& run) { return run.peak_memory_bytes ? run.name : ""; }));
@@ -58,11 +56,8 @@ void sailor(const ClaimContext& context, ClaimReport& report) {
 // A source is a framework with its own way to measure, so that what a fit learns of one says little of another:
 // the counts must be right.
 void memory(const ClaimContext& context, ClaimReport& report) {
-  const Runs published = joined(
-      {context.import("training", {"training/training.json"}),
-       context.import("torchtitan", {"torchtitan/runs.csv"}),
-       context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
-                                 "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"})});
+  const Runs published =
+      joined({context.published("training"), context.published("torchtitan"), context.published("sailor")});
   // A plan cannot say what torchtitan's selective recomputation keeps.
   const Runs all = subset(
       published, [](const Run& run) { return run.peak_memory_bytes.has_value() && run.unstated.empty(); });
@@ -78,7 +73,7 @@ void memory(const ClaimContext& context, ClaimReport& report) {
 }
 
 void training(const ClaimContext& context, ClaimReport& report) {
-  const Runs all = context.import("training", {"training/training.json"});
+  const Runs all = context.published("training");
   context.say("training: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation left_out =
       cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));

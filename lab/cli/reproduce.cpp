@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "calibrate/import/import.h"
+#include "calibrate/import/records/facts.h"
 #include "cli/command_line/checks.h"
 #include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
@@ -62,7 +62,7 @@ Study load_study(const std::string& name) {
   if (name == "areal-hex-table-1") return areal_hex_study(facts, HexReading::table_1);
   if (name == "areal-hex-tables-1-and-3") return areal_hex_study(facts, HexReading::tables_1_and_3);
   if (name == "areal-hex") return areal_hex_study(facts);
-  const Runs published = import_runs("published", {data / "public" / "rl" / "runs.json"}, facts).runs;
+  const Runs published = load_document<Runs>(data / "runs" / "rl.json").content;
   return real_study(published, name == "real" ? RealReading::as_read : RealReading::micro_batches);
 }
 

@@ -68,8 +68,8 @@ def reason_against(row, facts, measurements):
 
 
 def group_of(row):
-    """Who made the settings. InferenceX has a script for each model, format, GPU and engine; the other dumps are files of
-    one engine, GPU and model each."""
+    """Who made the settings. InferenceX has a script for each model, format, GPU and engine; the other dumps are
+    files of one engine, GPU and model each."""
     if row["launch_script"]:
         return f"InferenceX, {row['launch_script']}"
     assert row["source_dump"].startswith("gap-analysis/"), row["record_id"]

@@ -54,8 +54,8 @@ def _root(low, high, function):
 
 
 def with_mean(mean, sigma, maximum):
-    """Lengths whose mean, cut at the maximum, is `mean`; with a smaller deviation if `sigma` allows no such median below
-    the maximum, and fixed if the mean is not below it."""
+    """Lengths whose mean, cut at the maximum, is `mean`; with a smaller deviation if `sigma` allows no such median
+    below the maximum, and fixed if the mean is not below it."""
     smallest = 0.01
     while sigma > smallest and _mean(maximum, sigma, maximum) < mean:
         sigma *= 0.5

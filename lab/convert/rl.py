@@ -38,16 +38,16 @@ def framework_of(record):
 def mode_of(record):
     """NeMo RL's trajectories may be one step old (max_trajectory_age_steps: 1), but its recipes for performance keep
     generating through weight updates (grpo.async_grpo.in_flight_weight_updates: true, for instance in
-    examples/configs/recipes/llm/performance/grpo-qwen3-235b-32n8g-async-1off.yaml of NVIDIA-NeMo/RL): no batch is waited
-    for, as verl's one-step-off trainer does."""
+    examples/configs/recipes/llm/performance/grpo-qwen3-235b-32n8g-async-1off.yaml of NVIDIA-NeMo/RL): no batch is
+    waited for, as verl's one-step-off trainer does."""
     if record.synchrony == "one_step_off" and record.is_nemo_rl:
         return "asynchronous"
     return {"sync": "synchronous", "one_step_off": "one_step_off", "async": "asynchronous"}[record.synchrony]
 
 
 def staleness_of(record, mode):
-    """Steps that a batch may be old, or the share of a batch (threshold) that may be older by one. The age of a trajectory
-    that nobody states is one."""
+    """Steps that a batch may be old, or the share of a batch (threshold) that may be older by one. The age of a
+    trajectory that nobody states is one."""
     if mode != "asynchronous":
         return 0.0 if mode == "synchronous" else 1.0
     if "staleness_threshold" in record.workload:
@@ -70,8 +70,8 @@ def streamed_parts_of(record, mode):
 
 
 def weight_sync_of(record):
-    """Where generation has GPUs of its own, verl and NeMo RL (from 0.4 on, in packs of tensors) join it with the trainers
-    in one NCCL group and send every tensor whole around it (verl/experimental/one_step_off_policy and
+    """Where generation has GPUs of its own, verl and NeMo RL (from 0.4 on, in packs of tensors) join it with the
+    trainers in one NCCL group and send every tensor whole around it (verl/experimental/one_step_off_policy and
     fully_async_policy of volcengine/verl; nemo_rl/utils/packed_tensor.py of NVIDIA-NeMo/RL); OpenRLHF joins its first
     trainer with the engines."""
     broadcasts = record.is_verl or record.is_nemo_rl or record.framework.startswith("OpenRLHF")
@@ -105,8 +105,8 @@ def longest_response(record, prompt_tokens):
 
 
 def response_lengths(record, mean, longest):
-    """Answers' limit is set where some run into it: at least the longest of the batch does, which takes wider lengths the
-    farther the limit is from the mean."""
+    """Answers' limit is set where some run into it: at least the longest of the batch does, which takes wider lengths
+    the farther the limit is from the mean."""
     usual = lengths.with_mean(mean, USUAL_SIGMA, longest)
     at_limit = 0.95 * longest
     has_limit = "max_response_tokens" in record.workload or record.max_total_tokens
@@ -144,8 +144,8 @@ def set_lengths(record, iteration):
     iteration.response_tokens = response_lengths(record, response, longest_response(record, prompt))
     if "response_tokens_mean" not in workload:
         assume_response(record, iteration)
-    iteration.note("left unsaid", "The distribution of response lengths: log-normal, deviation of the logarithm 0.6 or so "
-                                  "much that the longest of a batch is at the limit, cut there.")
+    iteration.note("left unsaid", "The distribution of response lengths: log-normal, deviation of the logarithm 0.6 or "
+                                  "so much that the longest of a batch is at the limit, cut there.")
 
 
 def set_recompute(record, iteration):
@@ -184,8 +184,8 @@ def timer_name(entry, record, mode):
 
 
 def trainer_contradicts(record, mode):
-    """What a trainer that does not wait for generation does comes one after another, so its parts cannot be more than the
-    whole. 3 %: as far as the phases of synchronous logs miss their step."""
+    """What a trainer that does not wait for generation does comes one after another, so its parts cannot be more than
+    the whole. 3 %: as far as the phases of synchronous logs miss their step."""
     if mode == "synchronous" or record.iteration_s is None:
         return False
     parts = [time_s for entry, time_s in sorted(record.tasks_s.items()) if entry != "generate_sequences"]

@@ -72,9 +72,9 @@ class Record:
 
     @property
     def sequences(self):
-        """None if not stated. ReaL's base setting says 512 sequences for 16 GPUs, its rule of weak scaling 4096 for 128;
-        with 512 there training would run at 3 % of the GPUs' rate. Elsewhere several batches are a page that contradicts
-        its recipe."""
+        """None if not stated. ReaL's base setting says 512 sequences for 16 GPUs, its rule of weak scaling 4096 for
+        128; with 512 there training would run at 3 % of the GPUs' rate. Elsewhere several batches are a page that
+        contradicts its recipe."""
         workload = self.workload
         if "global_batch_sequences" in workload:
             return workload["global_batch_sequences"]

@@ -78,8 +78,8 @@ def layer_forward_flop(model, tokens):
 
 
 class Evidence:
-    """Updates by model, GPU and degree: they do not depend on the micro-batch. And whether TF32 was on: a rate above that
-    of the vector units proves it; where no row of a model on a GPU reaches it, fp32 was used."""
+    """Updates by model, GPU and degree: they do not depend on the micro-batch. And whether TF32 was on: a rate above
+    that of the vector units proves it; where no row of a model on a GPU reaches it, fp32 was used."""
 
     def __init__(self, subjects, tables):
         self.updates, self._above_vectors = {}, set()

@@ -13,8 +13,8 @@ notes""".split()
 
 
 def copied_from(plan, plans):
-    """The reason to leave a plan out, empty if there is none. Of copies the one with the most replicas stays: only replicas
-    have gradients to synchronise, for a time that both state."""
+    """The reason to leave a plan out, empty if there is none. Of copies the one with the most replicas stays: only
+    replicas have gradients to synchronise, for a time that both state."""
     def times(other):
         return other["iteration_time_s"], other["gradient_sync_s"], other["max_memory_bytes"]
 
@@ -26,8 +26,8 @@ def copied_from(plan, plans):
 
 
 def check(plan, shape):
-    """Every stage has all replicas, stages follow each other from the embedding to the head, and micro-batches make up the
-    global batch."""
+    """Every stage has all replicas, stages follow each other from the embedding to the head, and micro-batches make
+    up the global batch."""
     refuse_unknown(plan, MEMBERS, plan["plan_id"])
     begins = [stage["layer_first"] for stage in plan["stages"]] + [shape["profiled_layer_count"]]
     assert begins == [0] + [stage["layer_last"] + 1 for stage in plan["stages"]], plan["plan_id"]

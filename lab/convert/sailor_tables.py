@@ -26,8 +26,8 @@ def _messages(curve, pairs):
 
 
 def fit_link(curve, pairs):
-    """Latency a and seconds a byte c of one pair's link, whose time for m bytes is nearest to the curve's: they minimise
-    the sum of ((a + c m) / t - 1)^2 over the curve's positive range up to 1 GiB."""
+    """Latency a and seconds a byte c of one pair's link, whose time for m bytes is nearest to the curve's: they
+    minimise the sum of ((a + c m) / t - 1)^2 over the curve's positive range up to 1 GiB."""
     aa = ac = cc = a1 = c1 = 0.0
     for size, time_s in _messages(curve, pairs):
         a, c = 1 / time_s, size / time_s
@@ -72,16 +72,16 @@ class Tables:
         return gpu
 
     def within_node(self, gpu_type, devices):
-        """The link between two of `devices` devices of a node that form one group. The curve with the most devices up to
-        that number stands for larger groups."""
+        """The link between two of `devices` devices of a node that form one group. The curve with the most devices up
+        to that number stands for larger groups."""
         for count in range(devices, 1, -1):
             if (gpu_type, gpu_type, count) not in self._within:
                 continue
             link = fit_link(*self._within[gpu_type, gpu_type, count])
             if self.gpus[gpu_type].pairs_have_links and devices > 2:
                 link["bytes_per_s"]["value"] *= devices - 1
-                link["bytes_per_s"]["note"] = (f"{CURVE_NOTE}, times {devices - 1}: every pair has links of its own, and "
-                                               "a ring uses all of a device's")
+                link["bytes_per_s"]["note"] = (f"{CURVE_NOTE}, times {devices - 1}: every pair has links of its own, "
+                                               "and a ring uses all of a device's")
             return link
         raise ValueError(f"no curve of the links within a node of {gpu_type}")
 

@@ -125,7 +125,7 @@ enum class HexReading {
   tables_1_and_3,  // and H800 as slowly as Table 3 says
 };
 [[nodiscard]] Study areal_hex_study(const Facts& facts, HexReading reading = HexReading::as_printed);
-// ReaL (Mei et al.): appendix, Tables 2 to 6. published: the runs of data/public/rl/runs.json.
+// ReaL (Mei et al.): appendix, Tables 2 to 6. published: the runs of data/runs/rl.json.
 enum class RealReading {
   as_read,
   micro_batches,  // planners divide batches into as many micro-batches as the searched plan does

@@ -165,22 +165,13 @@ TEST(ImportCommand, WithoutRunsWritesNothingAndExits1) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-// A file's fault begins with its name and then the place, whatever the format.
+// A file's fault begins with its name and then the place.
 TEST(ImportCommand, NamesFileAndPlace) {
   const TinyFolder folder;
   const std::string file = folder.file("numbers.json");
   write_text_file(file, "{\"schema\": \"x\"}\n");
-  for (const char* format : {"published", "verl", "training", "generation"}) {
-    expect_one_line(run_sextant({"import", format, file, "--out", folder.file("runs.json")}), 2,
-                    "sextant: " + file + ": /");
-  }
-}
-
-TEST(ImportCommand, TheSameFileTwiceNamesIt) {
-  const TinyFolder folder;
-  const std::string file = std::string(SEXTANT_SOURCE_DIR) + "/data/public/blis/runs.csv";
-  expect_one_line(run_sextant({"import", "blis", file, file, "--out", folder.file("runs.json")}), 2,
-                  "sextant: " + file + ", " + file + ": run \"");
+  expect_one_line(run_sextant({"import", "verl", file, "--out", folder.file("runs.json")}), 2,
+                  "sextant: " + file + ": /");
 }
 
 // Below a regular file no folder can be made, not even by root.

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "calibrate/families.h"
-#include "calibrate/import/published/published.h"
 #include "planner/portfolio/portfolio.h"
 #include "planner/request/shapes.h"
 #include "sextant/document.h"
@@ -14,6 +13,7 @@
 #include "sextant/planners.h"
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
+#include "sextant/run.h"
 #include "tests/planner/ordinary_questions.h"
 
 namespace sextant::testing {
@@ -226,14 +226,13 @@ bool tries(const FrameworkProfile& profile, const Workflow& workflow, const Clus
 // The measured runs of the trainers that are based on Megatron: DeepSeek-V3 in 16 stages of 3, 4 and 2 layers,
 // engines over 4 machines.
 TEST(FrameworkProfiles, TryEveryLayoutThatMegatronsRunsWereMeasuredWith) {
-  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
-  const Imported imported = read_published({kData / "public/rl/runs.json"}, facts);
+  const Runs published = load_document<Runs>(kData / "runs/rl.json").content;
   int uneven = 0;
-  for (const sextant::Run& run : imported.runs.runs) {
+  for (const sextant::Run& run : published.runs) {
     const bool is_verl = run.framework.starts_with("verl-megatron");
     if (!is_verl && !run.framework.starts_with("nemo-rl")) continue;
-    const Plan& plan = imported.runs.plan_of(run);
-    const Workflow& workflow = imported.runs.workflow_of(run);
+    const Plan& plan = published.plan_of(run);
+    const Workflow& workflow = published.workflow_of(run);
     const Execution& training = plan.tasks.at(task_names::kActorTraining).execution;
     if (!is_verl && training.zero_stage != 1) continue;  // DTensor's
     const FrameworkProfile& profile = *find_profile(profiles(), is_verl ? "verl-megatron" : "nemo-rl-megatron");
@@ -241,7 +240,7 @@ TEST(FrameworkProfiles, TryEveryLayoutThatMegatronsRunsWereMeasuredWith) {
       const TaskPlan& layout = plan.tasks.at(task.name);
       const std::vector<Stage>& stages = layout.replicas.front().stages;
       uneven += stages.front().layers != stages[stages.size() / 2].layers ? 1 : 0;
-      EXPECT_TRUE(tries(profile, workflow, imported.runs.cluster_of(run), task, layout))
+      EXPECT_TRUE(tries(profile, workflow, published.cluster_of(run), task, layout))
           << run.name << ", " << task.name << ": " << describe(layout);
     }
   }

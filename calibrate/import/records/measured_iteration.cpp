@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <utility>
 
 #include "sextant/error.h"
@@ -109,9 +108,6 @@ Workflow workflow_of(const MeasuredIteration& iteration) {
   workflow.name = iteration.name;
   workflow.tasks = graph_of(iteration);
   workflow.algorithm = algorithm_of(workflow.tasks);
-  workflow.mode = iteration.mode;
-  workflow.staleness = iteration.staleness;
-  workflow.streamed_parts = iteration.streamed_parts;
   for (const Task& task : workflow.tasks) {
     Model model = iteration.models.at(task.model);
     model.value_head = task.model == "critic" || task.model == "reward";
@@ -124,31 +120,6 @@ Workflow workflow_of(const MeasuredIteration& iteration) {
   workflow.response_tokens = iteration.response_tokens;
   workflow.rule_reward_s_per_sequence = iteration.rule_reward_s_per_sequence;
   return workflow;
-}
-
-// Stages of the layers stated; the rest is dealt evenly over the stages between.
-void set_stage_layers(const MeasuredTask& task, int layers, std::vector<Stage>& stages) {
-  if (!task.layers_first_stage && !task.layers_last_stage) return;
-  const int first = task.layers_first_stage.value_or(0);
-  const int last = task.layers_last_stage.value_or(0);
-  const int between = static_cast<int>(stages.size()) - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
-  if (between < 1) return;
-  const int rest = layers - first - last;
-  if (rest < between) {
-    throw_bad_input("its first and last stage leave " + std::to_string(rest) + " layers to the " +
-                    std::to_string(between) + " stages between");
-  }
-  int index = 0;
-  for (Stage& stage : stages) {
-    const bool is_first = first > 0 && &stage == &stages.front();
-    const bool is_last = last > 0 && &stage == &stages.back();
-    if (is_first || is_last) {
-      stage.layers = is_first ? first : last;
-      continue;
-    }
-    stage.layers = rest / between + (index < rest % between ? 1 : 0);
-    ++index;
-  }
 }
 
 // The bytes that a serving engine reserves for keys and values on each device; 0 if its weights leave nothing.
@@ -167,7 +138,6 @@ TaskPlan plan_of(const MeasuredTask& task, const Model& model, const Gpu& gpu) {
   const bool is_served = task.execution.continuous_batching;
   TaskPlan plan =
       is_served ? uniform_task(task.degrees, model.layers) : trainer_task(task.degrees, model.layers);
-  for (Replica& replica : plan.replicas) set_stage_layers(task, model.layers, replica.stages);
   plan.micro_batch_sequences = task.micro_batch_sequences;
   plan.decode_batch_sequences = task.decode_batch_sequences;
   plan.recompute = task.recompute;
@@ -175,15 +145,6 @@ TaskPlan plan_of(const MeasuredTask& task, const Model& model, const Gpu& gpu) {
   plan.execution.context_parallel = task.degrees.context_parallel;
   if (task.memory_fraction > 0) plan.execution.kv_cache_bytes = cache_bytes(task, model, gpu);
   return plan;
-}
-
-// Whether any device that generates trains nothing.
-bool generates_apart(const Plan& plan) {
-  const auto generation = plan.tasks.find(task_names::kActorGeneration);
-  const auto training = plan.tasks.find(task_names::kActorTraining);
-  if (generation == plan.tasks.end() || training == plan.tasks.end()) return false;
-  const std::set<DeviceId> generates = generation->second.devices(), trains = training->second.devices();
-  return !std::includes(trains.begin(), trains.end(), generates.begin(), generates.end());
 }
 
 // ---- times ----
@@ -205,9 +166,6 @@ void set_times(MeasuredIteration& iteration, Run& run) {
   } else if (!iteration.iteration_s.empty()) {
     add_note(iteration.notes, "dropped",
              "The iteration's time, because the layout of some tasks is not stated.");
-  }
-  for (const auto& [task, samples] : iteration.waits) {
-    if (is_whole && iteration.has_task(task)) run.waits[task].samples_s = samples;
   }
   for (const auto& [timer, samples] : iteration.timers) {
     if (samples.empty()) continue;
@@ -253,7 +211,7 @@ void add_note(std::map<std::string, std::string>& notes, const std::string& key,
 void add_measured_iteration(Imported& imported, MeasuredIteration iteration) {
   Run run;
   run.name = iteration.name;
-  run.source = iteration.source;
+  run.source = RunSource::import;
   run.framework = iteration.framework;
   set_times(iteration, run);
   run.unstated = iteration.unstated;
@@ -268,7 +226,6 @@ void add_measured_iteration(Imported& imported, MeasuredIteration iteration) {
       const Model& model = iteration.models.at(role_of_task(task.name));
       plan.tasks[task.name] = plan_of(task, model, iteration.gpu);
     }
-    if (generates_apart(plan)) plan.weight_sync.method = iteration.weight_sync;
     const Cluster cluster = uniform_cluster(iteration.gpu, iteration.gpus, iteration.gpus_per_node);
     // Runs without generation take the sequences as they are: nothing generates, and both lengths still count.
     add_run(imported.runs, std::move(run), cluster, workflow_of(iteration), std::move(plan));

@@ -1,5 +1,4 @@
-// A measured RL iteration in the form of logs and published tables: tasks with uniform layouts on GPUs of one
-// type.
+// A measured RL iteration in the form of logs: tasks with uniform layouts on GPUs of one type.
 //
 // The readers fill this form and add it. It follows these conventions of the documents:
 //   * responses are log-normal with the stated mean, cut at the token limit, and fixed if the source pads;
@@ -8,7 +7,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +27,8 @@ inline constexpr const char* kFirstEngine = "-v0";
 inline constexpr double kUsualSigma = 0.6;
 
 struct MeasuredTask {
-  std::string name;                       // as in task_names, or kOldLogProb
-  Degrees degrees;                        // with `first`, where its devices begin
-  std::optional<int> layers_first_stage;  // if stages are uneven; the middle stages share the rest evenly
-  std::optional<int> layers_last_stage;
+  std::string name;  // as in task_names, or kOldLogProb
+  Degrees degrees;   // with `first`, where its devices begin
   int micro_batch_sequences = 1;
   int decode_batch_sequences = 0;  // as in TaskPlan
   Recompute recompute = Recompute::none;
@@ -43,16 +39,11 @@ struct MeasuredTask {
 struct MeasuredIteration {
   std::string name;       // name of the run
   std::string framework;  // as in Run
-  RunSource source = RunSource::published;
   Gpu gpu;
   int gpus = 1;
   int gpus_per_node = 0;                // 0: the default of the GPU type
   std::map<std::string, Model> models;  // by role: "actor", "critic", "reference", "reward"
   std::vector<MeasuredTask> tasks;      // in any order
-  Mode mode = Mode::synchronous;
-  double staleness = 0;
-  int streamed_parts = 1;
-  WeightSyncMethod weight_sync = WeightSyncMethod::shortest;  // if generation has devices of its own
   int prompts = 1;
   int responses_per_prompt = 1;
   int mini_batches = 1;
@@ -61,7 +52,6 @@ struct MeasuredIteration {
   double rule_reward_s_per_sequence = 0;
   std::vector<double> iteration_s;                    // samples; empty: not measured
   std::map<std::string, std::vector<double>> timers;  // as Run::tasks; timers of unknown tasks are ignored
-  std::map<std::string, std::vector<double>> waits;   // as Run::waits
   std::vector<Unstated> unstated;
   std::map<std::string, std::string> notes;
 

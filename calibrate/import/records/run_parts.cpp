@@ -45,18 +45,6 @@ void check_together(const std::string& run, const Cluster& cluster, const Workfl
   }
 }
 
-Workflow one_task(const std::string& name, const Model& model, int sequences, Precision precision,
-                  const Task& task) {
-  Workflow workflow;
-  workflow.name = name;
-  workflow.algorithm = Algorithm::custom;
-  workflow.models["actor"] = model;
-  workflow.tasks = {task};
-  workflow.prompts = sequences;
-  workflow.precision = precision;
-  return workflow;
-}
-
 TaskPlan task_of(const Degrees& degrees, int layers, bool has_stages_outermost) {
   const int width = degrees.tensor_parallel * degrees.context_parallel;
   TaskPlan task;
@@ -104,24 +92,6 @@ TaskPlan uniform_task(const Degrees& degrees, int layers) { return task_of(degre
 
 TaskPlan trainer_task(const Degrees& degrees, int layers) { return task_of(degrees, layers, true); }
 
-Workflow training_step(const std::string& name, const Model& model, int sequences, double tokens,
-                       Precision precision) {
-  const Task task{task_names::kActorTraining, TaskKind::training, "actor", {}};
-  Workflow workflow = one_task(name, model, sequences, precision, task);
-  workflow.prompt_tokens = fixed_length(tokens);
-  workflow.response_tokens = fixed_length(0);
-  return workflow;
-}
-
-Workflow generation_batch(const std::string& name, const Model& model, int sequences, double prompt_tokens,
-                          double response_tokens, Precision precision) {
-  const Task task{task_names::kActorGeneration, TaskKind::generation, "actor", {}};
-  Workflow workflow = one_task(name, model, sequences, precision, task);
-  workflow.prompt_tokens = fixed_length(prompt_tokens);
-  workflow.response_tokens = fixed_length(response_tokens);
-  return workflow;
-}
-
 void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Plan plan) {
   if (has_run(runs, run.name)) {
     throw_bad_input("run " + in_quotes(run.name) + ": another run has this name");
@@ -135,15 +105,6 @@ void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Pla
   runs.workflows.emplace(run.workflow, std::move(workflow));
   runs.plans.emplace(run.plan, std::move(plan));
   runs.runs.push_back(std::move(run));
-}
-
-std::string why_refused(const Plan& plan, const Workflow& workflow, const Cluster& cluster) {
-  try {
-    check_plan(plan, workflow, cluster);
-  } catch (const Error& error) {
-    return std::string("the plan cannot be run: ") + error.what();
-  }
-  return "";
 }
 
 }  // namespace sextant

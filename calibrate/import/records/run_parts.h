@@ -29,20 +29,10 @@ struct Degrees {
 [[nodiscard]] TaskPlan uniform_task(const Degrees& degrees, int layers);
 [[nodiscard]] TaskPlan trainer_task(const Degrees& degrees, int layers);
 
-// Workflows of one task on the model "actor", named as in task_names: a training step over `sequences`
-// sequences of `tokens` (as prompts, without responses), or a generation.
-[[nodiscard]] Workflow training_step(const std::string& name, const Model& model, int sequences, double tokens,
-                                     Precision precision);
-[[nodiscard]] Workflow generation_batch(const std::string& name, const Model& model, int sequences,
-                                        double prompt_tokens, double response_tokens, Precision precision);
-
 // Adds a run to a document with its cluster, workflow and plan. Equal ones are shared; each gets the name it
 // comes with (a plan without one its description), or "NAME (2)" if another one has that name. Throws
 // Error(bad_input) for a plan that cannot run, which a reader may catch to leave its record out, and for a run
 // whose name is taken. The document is then unchanged.
 void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Plan plan);
-
-// Returns check_plan's objection to the plan, as a reason to leave a record out; empty if it passes.
-[[nodiscard]] std::string why_refused(const Plan& plan, const Workflow& workflow, const Cluster& cluster);
 
 }  // namespace sextant

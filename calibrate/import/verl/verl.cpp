@@ -135,7 +135,6 @@ std::string length_range(const std::vector<VerlStep>& steps) {
 MeasuredIteration iteration_of(const VerlSource& source, const Facts& facts,
                                const std::vector<VerlStep>& steps) {
   MeasuredIteration iteration;
-  iteration.source = RunSource::import;
   iteration.gpu = facts.gpu(facts.gpu_in(source.gpu).name);
   iteration.gpus = *source.gpus;
   iteration.gpus_per_node = source.gpus_per_node;

@@ -84,26 +84,20 @@ TEST(UniformTaskTest, WidensStagesByContextParallelism) {
   EXPECT_EQ(task.execution.context_parallel, 4);
 }
 
-TEST(OneTaskTest, AreSoundWorkflows) {
-  const Model& model = published().model("Qwen3-8B");
-  const Workflow training = training_step("t", model, 128, 4096, Precision::bf16);
-  EXPECT_NO_THROW(training.check());
-  EXPECT_EQ(training.actor_training().kind, TaskKind::training);
-  EXPECT_EQ(training.sequences(), 128);
-  EXPECT_EQ(training.prompt_tokens.mean_tokens() + training.response_tokens.mean_tokens(), 4096);
-  const Workflow generation = generation_batch("g", model, 64, 512, 128, Precision::fp8);
-  EXPECT_NO_THROW(generation.check());
-  EXPECT_EQ(generation.actor_generation().kind, TaskKind::generation);
-  EXPECT_EQ(generation.response_tokens.max_tokens(), 128);
-  EXPECT_EQ(generation.precision, Precision::fp8);
-}
-
 class AddRunTest : public ::testing::Test {
  protected:
   AddRunTest() : facts_(load_with()), cluster_(uniform_cluster(facts_.gpu("Tiny"), 4)) {}
 
   [[nodiscard]] Workflow workflow(int sequences) const {
-    return training_step("step", facts_.model("Dot-1B"), sequences, 128, Precision::bf16);
+    Workflow workflow;
+    workflow.name = "step";
+    workflow.algorithm = Algorithm::custom;
+    workflow.models["actor"] = facts_.model("Dot-1B");
+    workflow.tasks = {{task_names::kActorTraining, TaskKind::training, "actor", {}}};
+    workflow.prompts = sequences;
+    workflow.prompt_tokens = fixed_length(128);
+    workflow.response_tokens = fixed_length(0);
+    return workflow;
   }
   [[nodiscard]] static Plan plan(int micro_batch) {
     Plan plan;

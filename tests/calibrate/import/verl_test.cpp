@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <stdexcept>
 
 #include "core/json_value.h"
 #include "sextant/document.h"
-#include "tests/calibrate/import/generation_cases.h"
+#include "tests/calibrate/import/facts_fixture.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"
 
@@ -26,11 +27,18 @@ const Imported& carried() {
     for (const char* name :
          {"deepseek7b-grpo-mi300x", "deepseek7b-ppo-mi300x", "qwen2-7b-fsdp", "qwen2-7b-megatron",
           "qwen2.5-0.5b-ppo-1gpu", "qwen2.5-3b-reinforce-a40", "qwen2.5-7b-ppo-2x8"}) {
-      files.push_back(carried_file("verl/" + std::string(name) + ".json"));
+      files.emplace_back(std::string(SEXTANT_SOURCE_DIR "/data/public/verl/") + name + ".json");
     }
-    return read_verl(files, carried_facts());
+    return read_verl(files, published());
   }();
   return imported;
+}
+
+const sextant::Run& run_named(const Imported& imported, const std::string& name) {
+  for (const sextant::Run& run : imported.runs.runs) {
+    if (run.name == name) return run;
+  }
+  throw std::out_of_range("no run is named " + name);
 }
 
 Json usual_setup() {
@@ -50,7 +58,7 @@ Imported read_log(const std::string& text, const Json& setup, const std::string&
   const TemporaryFolder folder;
   write_text_file(folder.path() / name, text);
   if (!setup.is_null()) write_text_file(folder.path() / (name + ".setup.json"), format_json(setup));
-  return read_verl({folder.path() / name}, carried_facts());
+  return read_verl({folder.path() / name}, published());
 }
 
 std::string line(int step, double response, const std::string& more = "") {
@@ -76,7 +84,7 @@ TEST(VerlTest, AccountsForEveryCarriedLog) {
 }
 
 Imported read_example(const std::string& name) {
-  return read_verl({SEXTANT_SOURCE_DIR "/tests/data/verl/" + name}, carried_facts());
+  return read_verl({SEXTANT_SOURCE_DIR "/tests/data/verl/" + name}, published());
 }
 
 // "GH200 (stated)"
@@ -108,7 +116,7 @@ TEST(VerlTest, ARowThatIsNotOfOneStepIsNotTaken) {
   log["per_step"][0]["step"] = nullptr;
   write_text_file(folder.path() / "only.json", format_json(log));
   const Imported imported =
-      read_verl({folder.path() / "only.json", folder.path() / "summary.json"}, carried_facts());
+      read_verl({folder.path() / "only.json", folder.path() / "summary.json"}, published());
   EXPECT_THAT(only_run(imported).iteration.samples_s, ElementsAre(20.0));
   ASSERT_EQ(imported.left_out.size(), 1U);
   EXPECT_EQ(imported.left_out[0].reason, "it has no values by step");
@@ -268,8 +276,7 @@ TEST(VerlTest, LeavesAnOddStepOutWithItsReason) {
 TEST(VerlTest, LeavesOutARunWhoseNameIsTaken) {
   const TemporaryFolder folder;
   write_text_file(folder.path() / "run.json", collection().dump());
-  const Imported imported =
-      read_verl({folder.path() / "run.json", folder.path() / "run.json"}, carried_facts());
+  const Imported imported = read_verl({folder.path() / "run.json", folder.path() / "run.json"}, published());
   EXPECT_EQ(imported.runs.runs.size(), 1U);
   ASSERT_EQ(imported.left_out.size(), 1U);
   EXPECT_THAT(imported.left_out[0].reason, HasSubstr("another run has this name"));

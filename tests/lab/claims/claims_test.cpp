@@ -183,7 +183,7 @@ TEST(Claims, EveryRemarkIsAboutARun) {
   context.data = kSource / "data";
   context.facts = Facts::load(context.data / "gpus.json", context.data / "models.json");
   std::map<std::string, Runs> runs = public_runs(context);
-  runs["composed"] = context.import("vtrain", {"vtrain/single_node_runs.csv"});
+  runs["composed"] = context.published("vtrain");
   runs["proxy"] = load_document<Runs>(context.data / "measured/cpu-2-cores/runs.json").content;
   const Json remarks = parse_json(read_text_file(context.data / "public/remarks.json"));
   for (const Json& remark : remarks) {

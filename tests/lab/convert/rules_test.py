@@ -35,7 +35,8 @@ def reason(add, measured):
 class Numbers(unittest.TestCase):
     def test_are_the_shortest_of_fixed_and_scientific(self):
         for number, text in ((0.0, "0"), (5.0, "5"), (1e5, "1e+05"), (100000, "100000"), (85094039552.0, "85094039552"),
-                             (2.039e12, "2.039e+12"), (0.001, "0.001"), (0.0001, "1e-04"), (1e-5, "1e-05"), (0.5, "0.5"), (-1.5, "-1.5"),
+                             (2.039e12, "2.039e+12"), (0.001, "0.001"), (0.0001, "1e-04"), (1e-5, "1e-05"),
+                             (0.5, "0.5"), (-1.5, "-1.5"),
                              (123456.75, "123456.75"), (1e22, "1e+22"), (0.1 + 0.2, "0.30000000000000004")):
             self.assertEqual(number_text(number), text)
             self.assertEqual(float(text), number)

@@ -5,12 +5,13 @@
 #include <filesystem>
 #include <set>
 
-#include "calibrate/import/import.h"
 #include "calibrate/import/published/hetrl_clusters.h"
 #include "calibrate/import/records/facts.h"
 #include "lab/reproduce/study.h"
+#include "sextant/document.h"
 #include "sextant/objective.h"
 #include "sextant/planners.h"
+#include "sextant/run.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {
@@ -26,7 +27,7 @@ const Facts& facts() {
   return all;
 }
 
-Study real() { return real_study(import_runs("published", {kData / "public/rl/runs.json"}, facts()).runs); }
+Study real() { return real_study(load_document<Runs>(kData / "runs/rl.json").content); }
 
 int devices_of(const Cluster& cluster, const std::string& type) {
   int count = 0;
