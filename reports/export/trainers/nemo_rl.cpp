@@ -203,7 +203,7 @@ TrainerScript write_nemo_rl(const TrainerConfig& config, const TrainerProblem& p
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back(
       {"DATASET", "prompts for training, a data set that NeMo RL knows", "OpenMathInstruct-2"});
-  script.variables.push_back({"CONFIG", "where the configuration is written, beside grpo_math_1B.yaml",
+  script.variables.push_back({"CONFIG", "where the configuration is written, next to grpo_math_1B.yaml",
                               "examples/configs/" + run_name(config.plan) + ".yaml"});
   script.notes.emplace_back("Run it in a checkout of NeMo RL " + problem.profile.version + ".");
   if (!workflow.has_task(task_names::kOldLogProb))

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kRollout = "actor_rollout_ref.rollout.";
 
-// Where the settings of a task are.
+// The places of a task in the configuration.
 struct VerlTask {
   const char* task;
   std::string root;     // "actor_rollout_ref.actor."
