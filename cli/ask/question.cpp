@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "calibrate/import/records/facts.h"
+#include "cli/ask/hub_cache.h"
 #include "cli/ask/lengths_text.h"
+#include "cli/ask/model_source.h"
 #include "cli/shared/data_files.h"
 #include "core/text.h"
 #include "sextant/error.h"
@@ -66,8 +68,13 @@ Model scoring(Model model) {
 
 // Models and tasks of the standard graph.
 void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, const Facts& facts,
-               Workflow& workflow) {
-  const Model actor = facts.model(options.model);
+               std::vector<std::string>& notes, Workflow& workflow) {
+  const auto found = [&](const std::string& name) {
+    FoundModel model = find_model(name, facts, hub_cache());
+    for (std::string& note : model.notes) notes.push_back(std::move(note));
+    return model.model;
+  };
+  const Model actor = found(options.model);
   const bool is_ppo = options.algorithm == Algorithm::ppo;
   const bool has_reward = !options.reward_model.empty() ? options.reward_model != kRule : is_ppo;
   if (is_ppo && !has_reward)
@@ -79,7 +86,7 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
   for (const Task& task : workflow.tasks) {
     const bool is_critic = task.model == "critic", is_reward = task.model == "reward";
     const std::string& named = is_critic ? options.critic : is_reward ? options.reward_model : options.model;
-    const Model model = named.empty() ? actor : facts.model(named);
+    const Model model = named.empty() || named == options.model ? actor : found(named);
     workflow.models[task.model] = is_critic || is_reward ? scoring(model) : model;
   }
 }
@@ -98,7 +105,9 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
          "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s");
   option("--network-between", cluster.network.outside,
          "Connection of two regions, which all their GPUs share: a preset, or Gbit/s");
-  handles.model = option("--model", workflow.model, "The trained model: Qwen/Qwen3-14B, or its config.json");
+  handles.model =
+      option("--model", workflow.model,
+             "The trained model: a name such as Qwen/Qwen3-14B, its config.json, or a folder that has one");
   command
       .add_choice("--algorithm", workflow.algorithm, {{"grpo", Algorithm::grpo}, {"ppo", Algorithm::ppo}},
                   "Standard graph of tasks")
@@ -148,7 +157,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
   if (options.mode == Mode::one_step_off && options.staleness != 0 && options.staleness != 1)
     throw_bad_input("--staleness: one_step_off has 1");
   if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
-  set_graph(options, profile, facts, workflow);
+  set_graph(options, profile, facts, notes, workflow);
   workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);
   workflow.responses_per_prompt =
       assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);

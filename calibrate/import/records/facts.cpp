@@ -207,7 +207,6 @@ std::vector<std::string> keys_of(const std::map<std::string, T>& all) {
 }  // namespace
 
 std::vector<std::string> Facts::gpu_names() const { return keys_of(gpus_); }
-std::vector<std::string> Facts::model_names() const { return keys_of(models_); }
 
 bool Facts::has_gpu(const std::string& name) const { return gpus_.contains(lower(name)); }
 
@@ -228,6 +227,14 @@ const Model& Facts::model(const std::string& name) const {
   }
   const auto found = models_.find(lower(name));
   return found != models_.end() ? found->second : models_.at(lower(without_publisher(name)));
+}
+
+std::vector<std::string_view> Facts::model_names() const {
+  std::vector<std::string_view> names;
+  for (const auto& [key, model] : models_) {
+    if (key == lower(model.name)) names.push_back(model.name);
+  }
+  return names;
 }
 
 GpuInText Facts::gpu_in(const std::string& text) const {

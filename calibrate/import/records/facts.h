@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/cluster.h"
@@ -43,9 +44,10 @@ class Facts {
   [[nodiscard]] const Model& model(const std::string& name) const;
   [[nodiscard]] bool has_gpu(const std::string& name) const;
   [[nodiscard]] bool has_model(const std::string& name) const;
-  // All names and aliases, in lower case and in order; models also without their publisher.
+  // Returns all names and aliases of GPUs, in lower case and in order.
   [[nodiscard]] std::vector<std::string> gpu_names() const;
-  [[nodiscard]] std::vector<std::string> model_names() const;
+  // Returns the names of all models, without aliases; valid as long as the facts.
+  [[nodiscard]] std::vector<std::string_view> model_names() const;
   // Finds the one GPU whose name or alias is among the words of a text: "AMD MI300X", "GH200 (stated)", "V100
   // 16 GB". If several names begin at one word the longest counts; separators are ignored ("A100 40 GB" is
   // A100-40GB). A text that names several GPUs, "A100 or A800", names none, and neither does one whose words
