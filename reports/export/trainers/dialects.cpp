@@ -136,19 +136,21 @@ std::string head_text(const Plan& plan, const TrainerConfig& config, const Train
 // The sentences about what the dialect cannot say, each with the seconds that it adds to an iteration.
 std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>& unsaid, const PlanTime& time) {
   std::vector<std::string> out;
-  std::optional<double> before_s = time == nullptr ? std::nullopt : time(plan);
+  // Seconds of an iteration; negative if nobody can say.
+  const auto seconds_of = [&](const Plan& of) { return time == nullptr ? -1.0 : time(of).value_or(-1.0); };
+  double before_s = seconds_of(plan);
   for (const Unsaid& one : unsaid) {
-    const std::optional<double> after_s = time == nullptr ? std::nullopt : time(one.plan);
+    const double after_s = seconds_of(one.plan);
     std::string cost;
-    if (before_s && after_s) {
-      const double change_s = *after_s - *before_s;
+    if (before_s >= 0 && after_s >= 0) {
+      const double change_s = after_s - before_s;
       constexpr double kNegligible = 5e-4;  // of an iteration
-      cost = std::abs(change_s) < kNegligible * *before_s ? " (no change in time)"
+      cost = std::abs(change_s) < kNegligible * before_s ? " (no change in time)"
              : change_s > 0 ? " (costs " + format_seconds(change_s) + " an iteration)"
                             : " (saves " + format_seconds(-change_s) + " an iteration)";
     }
     out.push_back(one.sentence + cost);
-    if (after_s) before_s = after_s;
+    if (after_s >= 0) before_s = after_s;
   }
   return out;
 }
