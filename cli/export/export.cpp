@@ -1,20 +1,38 @@
-// sextant export: coefficients in another program's form.
+// sextant export: a plan as a framework's script, coefficients in another program's form.
+#include <algorithm>
+#include <array>
 #include <memory>
 
+#include "cli/export/trainer_script.h"
 #include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
 #include "reports/export/coefficients_export.h"
 #include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {
 
+constexpr std::array kForms{"json", "csv", "header"};  // of coefficients
+
 struct Options {
-  std::string coefficients;
-  std::string form = "json";
+  std::string document;
+  std::string to;  // empty: json
   std::string framework{kAny};
+  ModelInputs inputs;  // beside a plan
   std::string out;
 };
+
+bool is_form(const std::string& name) { return std::find(kForms.begin(), kForms.end(), name) != kForms.end(); }
+
+// True if the file is a plan document. Files that cannot be read are left to the reader of coefficients.
+bool is_plan(const std::string& file) {
+  const Json json = Json::parse(read_text_file(file), nullptr, false);
+  if (!json.is_object()) return false;
+  const auto schema = json.find("schema");
+  return schema != json.end() && schema->is_string() &&
+         schema->get<std::string>().rfind("sextant.plan/", 0) == 0;
+}
 
 std::string exported(const std::string& form, const std::string& framework, const Coefficients& coefficients) {
   if (form == "csv") return coefficients_as_csv(coefficients);
@@ -22,12 +40,12 @@ std::string exported(const std::string& form, const std::string& framework, cons
   return coefficients_as_json(coefficients, framework);
 }
 
-int run(const Options& options) {
-  const Coefficients coefficients = load_document<Coefficients>(options.coefficients).content;
+int export_coefficients(const Options& options) {
+  const Coefficients coefficients = load_document<Coefficients>(options.document).content;
   std::vector<std::string> notes;
-  const std::string framework = find_framework(coefficients, options.coefficients, options.framework, notes);
+  const std::string framework = find_framework(coefficients, options.document, options.framework, notes);
   say(notes);
-  const std::string text = exported(options.form, framework, coefficients);
+  const std::string text = exported(options.to, framework, coefficients);
   if (options.out.empty()) {
     std::fputs(text.c_str(), stdout);
     return kDone;
@@ -37,18 +55,56 @@ int run(const Options& options) {
   return kDone;
 }
 
+[[noreturn]] void refuse_form(const Options& options, const char* what) {
+  std::string names;
+  for (const std::string& name : trainer_names()) names += (names.empty() ? "" : ", ") + name;
+  throw_bad_input(options.document + " is " + what + ": --to " + names +
+                  " write plans, json, csv and header coefficients");
+}
+
+int run(const Options& options) {
+  if (!is_plan(options.document)) {
+    if (!options.to.empty() && !is_form(options.to)) refuse_form(options, "no plan");
+    return export_coefficients(options);
+  }
+  if (options.to.empty() || is_form(options.to)) refuse_form(options, "a plan");
+  const bool has_cluster = !options.inputs.cluster.empty() || !options.inputs.cluster_in_words.gpus.empty();
+  const bool has_workflow = !options.inputs.workflow.empty() || !options.inputs.workflow_in_words.model.empty();
+  if (!has_cluster || !has_workflow)
+    throw_bad_input(
+        "a plan is exported with --cluster and --workflow, or the question's --gpus and --model: GPUs per "
+        "node, "
+        "batch and lengths are there");
+  return export_plan_file({options.inputs, options.document, options.to, options.out});
+}
+
 }  // namespace
 
 void add_export(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("export", "Export coefficients as plain JSON, CSV or a C++ header");
-  command.add_option("coefficients", options->coefficients, "Coefficients document").required();
-  command.add_option("--to", options->form, "json (values by device type), csv (all entries) or header (C++)")
-      .check(one_of({"json", "csv", "header"}))
-      .shows_default();
-  command.add_option("--framework", options->framework, "Framework whose values are exported (json, header)");
+  const Command command = line.add_command(
+      "export", "A plan as a framework's script; coefficients as plain JSON, CSV or a C++ header");
+  command.add_option("document", options->document, "Plan or coefficients document").required();
+  std::vector<std::string> names(kForms.begin(), kForms.end());
+  for (const std::string& name : trainer_names()) names.push_back(name);
+  command
+      .add_option(
+          "--to", options->to,
+          "Plan: the framework. Coefficients: json (values by device type), csv (all entries) or header (C++)")
+      .check(one_of(names))
+      .shows_default("json for coefficients");
+  command.add_option("--cluster", options->inputs.cluster, "Plan: its cluster document");
+  command.add_option("--workflow", options->inputs.workflow, "Plan: its workflow document");
+  add_question(command, options->inputs.cluster_in_words, options->inputs.workflow_in_words);
+  command.add_option("--coefficients", options->inputs.coefficients,
+                     "Plan: coefficients that cost what the framework cannot do; default: as for plan");
+  command.add_option("--framework", options->framework,
+                     "Coefficients: framework whose values are exported (json, header)");
   command.add_option("--out", options->out, "File to write (default: standard output)");
-  command.footer("Example: sextant export coefficients.json --to header --out coefficients.h");
+  command.footer(
+      "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "
+      "run.sh\n"
+      "          sextant export coefficients.json --to header --out coefficients.h");
   command.runs([options] { return run(*options); });
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/json_value.h"
+#include "documents/semantics.h"
 #include "reports/export/trainers/trainer_config.h"
 
 namespace sextant {
@@ -430,7 +431,20 @@ class Nearest {
     note(task.name + ": the KV cache has a stated size, the framework's default");
   }
 
+  // A budget of tokens is of a device, or of a context-parallel group (documents/semantics.h).
+  void convert_budget(const Task& task) {
+    Execution& execution = planned(task.name).execution;
+    const std::string wanted = default_options(profile_, task.kind).execution.semantics;
+    const bool is_of_group = semantics_of(execution.semantics).budgets_whole_sequences;
+    const bool becomes_of_group = semantics_of(wanted).budgets_whole_sequences;
+    if (is_of_group == becomes_of_group || execution.micro_batch_tokens == 0) return;
+    execution.micro_batch_tokens = becomes_of_group ? execution.micro_batch_tokens * execution.context_parallel
+                                                    : execution.micro_batch_tokens / execution.context_parallel;
+    execution.semantics = wanted;
+  }
+
   void drop_options_of(const Task& task) {
+    convert_budget(task);
     TaskPlan& plan = planned(task.name);
     const Json usual = default_options(profile_, task.kind).execution.to_json();
     Json options = plan.execution.to_json();
@@ -455,8 +469,9 @@ class Nearest {
     plan.execution = Execution::parse(JsonView(options, ""));
     if (plan.execution.micro_batch_tokens > 0)
       plan.micro_batch_sequences = default_options(profile_, task.kind).micro_batch_sequences;
-    note(task.name + ": " + list_of(dropped) + (dropped.size() == 1 ? " is" : " are") +
-         " as the framework has it by default");
+    note(task.name + ": " + list_of(dropped) +
+         (dropped.size() == 1 ? " is as the framework has it by default"
+                              : " are as the framework has them by default"));
   }
 
   [[nodiscard]] bool is_follower(const std::string& task) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "tests/reports/export/random_trainer_plans.h"
 
@@ -127,6 +128,61 @@ TEST_P(EveryDialect, WritesKeysOfTheFrameworkOnly) {
     }
   }
   EXPECT_THAT(unknown, IsEmpty());
+}
+
+TEST_P(EveryDialect, TheProfileNamesOptionsOfTheFramework) {
+  const std::set<std::string> valid = valid_keys(std::string(dialect_.profile));
+  for (const auto& [option, names] : profile_.option_names) {
+    std::istringstream all(names);
+    for (std::string name; std::getline(all, name, ',');) {
+      name.erase(0, name.find_first_not_of(" +-"));
+      EXPECT_TRUE(valid.contains(name)) << option << ": " << name;
+    }
+  }
+}
+
+TEST(TrainerScripts, QuoteNamesForTheShell) {
+  const FrameworkProfile& profile = shipped_profile("verl-fsdp");
+  std::mt19937 random(1);
+  const Cluster cluster = gpu_cluster(1);
+  Workflow workflow = random_workflow(profile, random);
+  workflow.models.at("actor").name = "x\n$(touch bad)";
+  const TrainerProblem problem{workflow, cluster, profile};
+  Plan plan = random_sayable_plan(problem, verl_fsdp_dialect().rules(profile), random);
+  plan.name = "a b\n`touch bad`";
+  const std::string text = export_plan(plan, problem, verl_fsdp_dialect()).text;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("touch bad") != std::string::npos) EXPECT_EQ(line.substr(0, 2), "# ") << line;
+  }
+  EXPECT_THAT(text, HasSubstr("trainer.experiment_name=a-b-touch-bad\n"));
+}
+
+// Two replicas of unequal shares on one node, worked by hand.
+TEST(TrainerScripts, ListWhatTheFrameworkCannotSayWithItsCost) {
+  const FrameworkProfile& profile = shipped_profile("verl-fsdp");
+  std::mt19937 random(1);
+  const Cluster cluster = gpu_cluster(1);
+  Workflow workflow = random_workflow(profile, random);
+  workflow.mode = Mode::synchronous;
+  const TrainerProblem problem{workflow, cluster, profile};
+  Plan plan = export_plan(random_sayable_plan(problem, verl_fsdp_dialect().rules(profile), random), problem,
+                          verl_fsdp_dialect())
+                  .plan;
+  TaskPlan& training = plan.tasks.at(task_names::kActorTraining);
+  training.replicas.front().batch_share *= 1.5;
+  training.replicas.back().batch_share *= 0.5;
+  const PlanTime time = [&](const Plan& one) -> std::optional<double> {
+    return one.tasks.at(task_names::kActorTraining).replicas.front().batch_share ==
+                   training.replicas.front().batch_share
+               ? 100.0
+               : 103.0;
+  };
+  const ExportedPlan exported = export_plan(plan, problem, verl_fsdp_dialect(), time);
+  ASSERT_EQ(exported.unsaid.size(), 1U);
+  EXPECT_EQ(exported.unsaid.front(),
+            "actor_training: all replicas get equal parts of the batch (costs 3.00 s an iteration)");
+  EXPECT_THAT(exported.text, HasSubstr("#   - " + exported.unsaid.front() + "\n"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}, dialect_table().size()),

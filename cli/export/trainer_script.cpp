@@ -1,0 +1,118 @@
+#include "cli/export/trainer_script.h"
+
+#include <cstdio>
+#include <optional>
+#include <set>
+
+#include "cli/shared/command.h"
+#include "cli/shared/framework.h"
+#include "reports/export/trainers/dialects.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
+#include "sextant/profile_space.h"
+
+namespace sextant::cli {
+namespace {
+
+// The profiles with an exporter that a name stands for: one, or those of a family with its default first.
+std::vector<const FrameworkProfile*> profiles_named(const std::string& name,
+                                                    const std::vector<FrameworkProfile>& profiles) {
+  std::vector<const FrameworkProfile*> found;
+  for (const FrameworkProfile& profile : profiles) {
+    if (find_dialect(profile.name) == nullptr) continue;
+    if (profile.name == name && profile.family != name) return {&profile};
+    if (profile.family == name) found.insert(profile.is_family_default ? found.begin() : found.end(), &profile);
+  }
+  if (found.empty()) throw_bad_input("--to: the data folder has no profile of " + name);
+  return found;
+}
+
+// The time of an iteration, where the model can cost the plan.
+PlanTime time_of(const LoadedInputs& loaded) {
+  return [&loaded](const Plan& plan) -> std::optional<double> {
+    try {
+      return predict(loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework)
+          .iteration_s;
+    } catch (const Error&) {  // the changed plan is one that the model cannot cost
+      return std::nullopt;
+    }
+  };
+}
+
+void warn_of_memory(const Plan& plan, const LoadedInputs& loaded) {
+  try {
+    const Prediction prediction =
+        predict(loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework);
+    if (!prediction.fits()) say({"warning: as exported, the plan does not fit into memory (sextant predict)"});
+  } catch (const Error&) {  // not known
+  }
+}
+
+// The profile that profile_for chooses, or another of the family if the dialect of that one refuses the plan.
+const FrameworkProfile& profile_that_runs(const Plan& plan, const LoadedInputs& loaded,
+                                          const std::vector<const FrameworkProfile*>& named) {
+  std::vector<const FrameworkProfile*> all = named;
+  all.insert(all.begin(), &profile_for(plan, loaded.workflow, named));
+  for (const FrameworkProfile* profile : all) {
+    const TrainerProblem problem{loaded.workflow, loaded.cluster, *profile};
+    if (export_plan(plan, problem, *find_dialect(profile->name)).refusal.empty()) return *profile;
+  }
+  return *all.front();
+}
+
+}  // namespace
+
+std::vector<std::string> trainer_names() {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const Dialect& dialect : dialect_table()) {
+    for (const std::string_view name : {dialect.family, dialect.profile}) {
+      if (known.emplace(name).second) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+int export_to_trainer(const Plan& plan, const LoadedInputs& loaded, const std::string& to,
+                      const std::string& out) {
+  const TrainerProblem problem{loaded.workflow, loaded.cluster, *loaded.profile};
+  if (const std::string reason = why_not_offered(*loaded.profile, loaded.workflow); !reason.empty()) {
+    say({to + " cannot run the plan: " + reason + "."});
+    return kAnswerIsNo;
+  }
+  const ExportedPlan exported =
+      export_plan(plan, problem, *find_dialect(loaded.profile->name), time_of(loaded));
+  if (!exported.refusal.empty()) {
+    say({exported.refusal + "."});
+    return kAnswerIsNo;
+  }
+  say({"for " + loaded.profile->name + ", version " + loaded.profile->version});
+  for (const std::string& sentence : exported.unsaid) say({"not as planned: " + sentence});
+  say(exported.notes);
+  warn_of_memory(exported.plan, loaded);
+  if (out.empty()) {
+    print_text(exported.text);
+    return kDone;
+  }
+  write_text_file(out, exported.text);
+  say_wrote(out);
+  return kDone;
+}
+
+int export_plan_file(const TrainerQuestion& question) {
+  ModelInputs inputs = question.inputs;
+  const std::vector<FrameworkProfile> profiles = shipped_profiles();
+  const std::vector<const FrameworkProfile*> named = profiles_named(question.to, profiles);
+  inputs.framework = named.front()->name;
+  LoadedInputs loaded = load(inputs);
+  const Plan plan = load_plan(question.plan, loaded);
+  const FrameworkProfile& profile = profile_that_runs(plan, loaded, named);
+  if (profile.name != inputs.framework) {
+    inputs.framework = profile.name;
+    loaded = load(inputs);
+  }
+  say(loaded.chosen.notes);
+  return export_to_trainer(plan, loaded, question.to, question.out);
+}
+
+}  // namespace sextant::cli
