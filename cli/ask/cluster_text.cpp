@@ -47,6 +47,11 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+// True for "25" and "12.5", not for the name of a preset.
+bool is_a_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
 // Takes the numbers before the first name: "4x8xH100" leaves "H100" and {4, 8}.
 std::vector<int> take_counts(std::string& words) {
   std::vector<int> counts;
@@ -72,6 +77,8 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
   const std::size_t at = text.find('@');
   std::string name = text.substr(0, at);
   if (at != std::string::npos) group.region = text.substr(at + 1);
+  if (group.region.find('@') != std::string::npos)
+    throw_bad_input("--gpus: one \"@REGION\" for a group, got " + in_quotes(text));
   if (group.region.empty()) throw_bad_input("--gpus: no region follows the \"@\" of " + in_quotes(text));
   const std::vector<int> counts = take_counts(name);
   for (const int count : counts) {
@@ -240,7 +247,12 @@ ClusterFromText cluster_from_text(const std::string& text, const NetworkChoice& 
     throw_bad_input("--network-between: all GPUs are in one region; \"@REGION\" after a group says otherwise");
   for (const Group& group : groups) {
     const Quantity& rate = outer_rate(group.gpu).bytes_per_s;
-    if (group.nodes > 1 && network.inside.empty() && !group.instance)
+    const bool is_one_rack = group.gpu.per_rack >= group.nodes * group.per_node;
+    if (is_a_number(network.inside))
+      notes.push_back("--network " + network.inside + ": " + network.inside + " Gbit/s for each GPU, " +
+                      format_number(rate.value * kBitsPerByte / 1e9 * group.per_node) +
+                      " for a node; presets such as tcp-25 are of a whole node.");
+    if (group.nodes > 1 && !is_one_rack && network.inside.empty() && !group.instance)
       notes.push_back("Assumed for nodes of " + group.gpu.name + ": a network of " +
                       format_number(rate.value * kBitsPerByte / 1e9) +
                       " Gbit/s for each GPU; --network states another.");

@@ -61,7 +61,9 @@ Layout parse_layout(const std::string& option, const std::string& words, const C
     const int degree = number_of(layout, value);
     if (degree < (name == "zero" ? 0 : 1) || (name == "zero" && degree > 3))
       throw_bad_input(option + ": " + in_quotes(part) + " is out of range");
-    layout.degrees[name] = degree;
+    if (option == "--rollout" && (name == "fsdp" || name == "zero" || name == "cp"))
+      throw_bad_input(option + ": an engine has no " + name + "; it takes tp=, pp=, dp=, ep= and gpus=");
+    if (!layout.degrees.emplace(name, degree).second) throw_bad_input(option + ": " + name + " is given twice");
   }
   return layout;
 }
@@ -75,8 +77,11 @@ UniformLayout uniform_of(const Layout& layout) {
   const double needed = replicas > 0 ? replicas * model_parallel : 0;
   if (replicas > 0 ? needed != layout.devices
                    : layout.devices % static_cast<int>(std::min(model_parallel, 1e6)) != 0)
-    throw_bad_input(layout.option + ": " + in_quotes(layout.words) + " does not fill " +
-                    std::to_string(layout.devices) + " GPUs; gpus=FIRST-LAST says which it has");
+    throw_bad_input(
+        layout.option + ": " + in_quotes(layout.words) + " does not fill " + std::to_string(layout.devices) +
+        " GPUs: " +
+        (replicas > 0 ? "it needs " + std::to_string(static_cast<long>(needed)) : "no multiple of them") +
+        "; gpus=FIRST-LAST gives it a part of the cluster");
   return {replicas > 0 ? replicas : layout.devices / static_cast<int>(model_parallel), stages, width,
           DeviceId{layout.first}};
 }
@@ -93,7 +98,9 @@ std::string words_for(const LayoutOptions& layouts, TaskKind kind, std::string& 
 Layout layout_for(const LayoutOptions& layouts, TaskKind kind, const Cluster& cluster) {
   std::string option;
   const std::string words = words_for(layouts, kind, option);
-  if (words.empty()) throw_bad_input(option + ": the layout of " + std::string(name_of(kind)) + " is missing");
+  if (words.empty())
+    throw_bad_input(option + ": the layout of " + (kind == TaskKind::generation ? "generation" : "training") +
+                    " is missing");
   return parse_layout(option, words, cluster);
 }
 

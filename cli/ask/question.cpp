@@ -8,6 +8,7 @@
 #include "cli/ask/model_source.h"
 #include "cli/shared/data_files.h"
 #include "core/text.h"
+#include "core/units.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -55,7 +56,10 @@ void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow&
     return;
   }
   const auto text = [&](const char* option, const std::string& given, const char* otherwise) {
-    return lengths_from_text(assumed.value_or(option, given, std::string(otherwise)), option);
+    const Lengths lengths = lengths_from_text(assumed.value_or(option, given, std::string(otherwise)), option);
+    if (lengths.kind == LengthKind::lognormal && given.find("sigma=") == std::string::npos)
+      assumed.add("sigma=" + format_number(lengths.sigma) + " in " + option + " (log-normal lengths)");
+    return lengths;
   };
   workflow.prompt_tokens = text("--prompt-tokens", options.prompt_tokens, kPromptTokens);
   workflow.response_tokens = text("--response-tokens", options.response_tokens, kResponseTokens);

@@ -171,6 +171,12 @@ int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& 
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   name_coefficients(*result.prediction, chosen);
   const int code = write_outputs(options, loaded.workflow, answer);
+  constexpr std::uint64_t kFewPlans = 300;
+  if (asked.planner.name == "portfolio" && answer.record.proof != Proof::optimal &&
+      result.candidates < kFewPlans)
+    std::fprintf(stderr,
+                 "sextant: warning: the search was short (%llu plans); a larger --budget may find better\n",
+                 static_cast<unsigned long long>(result.candidates));
   if (options.any_layout && asked.planner.traits.has_layout_rules) say_cost_of_limits(asked, result);
   if (code != kDone || !options.explain.has_any()) return code;
   const CoefficientUncertainty doubt =

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
 #include "core/text.h"
+#include "documents/semantics.h"
 #include "sextant/error.h"
 
 namespace sextant {
@@ -56,6 +58,19 @@ int smallest_budget(const TaskProfile& profile) {
   return smallest;
 }
 
+// The execution with a token budget that holds the longest sequence: its own, or the next multiple of 512.
+Execution with_room(Execution execution, const Workflow& workflow) {
+  if (execution.micro_batch_tokens <= 0 || execution.micro_batches > 0) return execution;
+  constexpr double kStep = 512, kMaximum = std::numeric_limits<int>::max();
+  const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens() +
+                         (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  const bool is_whole = semantics_of(execution.semantics).budgets_whole_sequences;
+  const double needed = std::ceil(longest / (is_whole ? 1 : execution.context_parallel) / kStep) * kStep;
+  if (!execution.pads_to_longest() && needed > execution.micro_batch_tokens && needed < kMaximum)
+    execution.micro_batch_tokens = static_cast<int>(needed);
+  return execution;
+}
+
 // Adds executions with smaller token budgets: all halves down to a sequence, or only the last of them where
 // there are many executions already.
 void add_smaller_budgets(const Workflow& workflow, int smallest, std::vector<Execution>& executions) {
@@ -83,6 +98,7 @@ TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workf
   for (const Execution& stated : profile.executions) {
     Execution execution = for_model(stated, workflow.model_of(task));
     if (generates && workflow.responses_per_prompt == 1) execution.shared_prompts = false;
+    if (!generates) execution = with_room(execution, workflow);
     if (!can_execute(execution, task, workflow, cluster)) continue;
     for (const double cache : caches) {
       execution.kv_cache_bytes = cache;

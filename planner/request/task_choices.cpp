@@ -39,13 +39,13 @@ bool holds_experts(const Execution& execution, const Model& model, int data_para
   return data_parallel * width % (execution.expert_parallel * inside) == 0;
 }
 
-// Tokens of a sequence as a micro-batch's budget counts them.
+// Tokens of the longest sequence as a micro-batch's budget counts them: frameworks refuse a smaller budget, and the
+// activations of that sequence must fit.
 double budgeted_tokens(const Task& task, const Workflow& workflow, const Execution& execution) {
   const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
   const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
   if (task.kind != TaskKind::generation && execution.pads_to_longest()) return longest_of_iteration(workflow);
-  return observed + (execution.packed ? prompt.mean_tokens() + response.mean_tokens()
-                                      : prompt.max_tokens() + response.max_tokens());
+  return observed + prompt.max_tokens() + response.max_tokens();
 }
 
 bool holds_a_sequence(const Execution& execution, const Task& task, const Workflow& workflow) {

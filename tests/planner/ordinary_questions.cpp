@@ -192,7 +192,9 @@ Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile
     }
     if (task.kind == TaskKind::training) layout.recompute = Recompute::full;
     execution.micro_batches = 0;
-    execution.micro_batch_tokens = kTokens;
+    // The longest sequence must fit.
+    execution.micro_batch_tokens = std::max(
+        kTokens, static_cast<int>(workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens()));
     execution.offload_weights = true;
     execution.sequence_parallel = degrees.tensor_parallel > 1;
     if (!model.experts) execution.fused_experts = false;
