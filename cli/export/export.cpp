@@ -95,7 +95,7 @@ void add_export(CommandLine& line) {
       .shows_default("json for coefficients");
   command.add_option("--cluster", options->inputs.cluster, "Plan: its cluster document");
   command.add_option("--workflow", options->inputs.workflow, "Plan: its workflow document");
-  add_question(command, options->inputs.cluster_in_words, options->inputs.workflow_in_words);
+  (void)add_question(command, options->inputs.cluster_in_words, options->inputs.workflow_in_words);
   command.add_option("--coefficients", options->inputs.coefficients,
                      "Plan: coefficients that cost what the framework cannot do; default: as for plan");
   command.add_option("--framework", options->framework,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "cli/ask/inputs.h"
@@ -12,6 +13,7 @@
 #include "reports/export/chrome_trace.h"
 #include "sextant/document.h"
 #include "sextant/profile_space.h"
+#include "sextant/task_choices.h"
 #include "sextant/trust.h"
 
 namespace sextant::cli {
@@ -28,6 +30,54 @@ struct Options {
   bool json = false;
 };
 
+// Sentences on what the framework cannot run of a plan that can be costed all the same.
+std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const Workflow& workflow,
+                                          const Cluster& cluster, const Plan& plan) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& what) {
+    notes.push_back("Note: framework " + profile.name + ", as described here, cannot run this: " + what + ".");
+  };
+  const ProfiledSpace space = space_of(profile, workflow, cluster);
+  std::vector<std::set<DeviceId>> devices;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    const Task& task = workflow.tasks[t];
+    const TaskPlan& layout = plan.tasks.at(task.name);
+    const TaskChoices& choices = space.choices[t];
+    devices.push_back(layout.devices());
+    int tensor = 1, stages = 1;
+    bool has_stages = true;
+    for (const Replica& replica : layout.replicas) {
+      stages = std::max(stages, replica.pipeline_parallel());
+      std::vector<int> layers;
+      for (const Stage& stage : replica.stages) {
+        tensor = std::max(tensor, layout.tensor_parallel(stage));
+        layers.push_back(stage.layers);
+      }
+      has_stages = has_stages && allows(choices.stages, layers);
+    }
+    if (choices.max_tensor_parallel > 0 && tensor > choices.max_tensor_parallel)
+      add("tensor parallelism of " + std::to_string(tensor) + " in " + task.name);
+    if (choices.max_pipeline_parallel > 0 && stages > choices.max_pipeline_parallel)
+      add(std::to_string(stages) + " pipeline stages in " + task.name);
+    if (!has_stages) add("these layers of the stages of " + task.name);
+    if (choices.has_even_batch && workflow.sequences() % layout.data_parallel() != 0)
+      add(std::to_string(workflow.sequences()) + " sequences over " + std::to_string(layout.data_parallel()) +
+          " replicas of " + task.name);
+  }
+  const auto named = [&](const auto& pair) {
+    return workflow.tasks[pair.first].name + " and " + workflow.tasks[pair.second].name;
+  };
+  for (const auto& pair : space.device_rules.same) {
+    if (devices[pair.first] != devices[pair.second]) add(named(pair) + " on different devices");
+  }
+  for (const auto& pair : space.device_rules.apart) {
+    const bool share = std::any_of(devices[pair.first].begin(), devices[pair.first].end(),
+                                   [&](DeviceId device) { return devices[pair.second].contains(device); });
+    if (share) add(named(pair) + " on the same devices");
+  }
+  return notes;
+}
+
 int run(const Options& options) {
   if (options.plan.empty() && !options.layouts.is_given())
     throw_bad_input(
@@ -39,8 +89,13 @@ int run(const Options& options) {
   if (!options.plan_out.empty()) save_document(options.plan_out, plan);
   say(loaded.chosen.notes);
   if (loaded.profile) {
-    if (const std::string reason = why_not_offered(*loaded.profile, loaded.workflow); !reason.empty())
+    const std::string reason = why_not_offered(*loaded.profile, loaded.workflow);
+    if (!reason.empty()) {
       assumed.push_back("Note: " + reason + ".");
+    } else if (loaded.profile->name != "any") {
+      for (std::string& note : beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, plan))
+        assumed.push_back(std::move(note));
+    }
   }
   const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
                               loaded.chosen.framework};

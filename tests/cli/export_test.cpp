@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 // The documents of TinyFolder, and `export plan.json --to ...` on them.
-class ExportCommand : public ::testing::Test {
+class ExportedPlan : public ::testing::Test {
  protected:
   [[nodiscard]] std::vector<std::string> arguments(const std::string& to) const {
     return folder_.without_plan("export", {folder_.file("plan.json"), "--to", to, "--coefficients", "none"});
@@ -20,7 +20,7 @@ class ExportCommand : public ::testing::Test {
   TinyFolder folder_;
 };
 
-TEST_F(ExportCommand, WritesAScriptForVerl) {
+TEST_F(ExportedPlan, WritesAScriptForVerl) {
   const Printed printed = run_sextant(arguments("verl"));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_THAT(printed.out, StartsWith("#!/usr/bin/env bash\n"));
@@ -30,7 +30,7 @@ TEST_F(ExportCommand, WritesAScriptForVerl) {
   EXPECT_THAT(printed.err, HasSubstr("sextant: for verl-"));
 }
 
-TEST_F(ExportCommand, WritesAFileAndSaysSo) {
+TEST_F(ExportedPlan, WritesAFileAndSaysSo) {
   const std::string script = folder_.file("run.sh");
   std::vector<std::string> all = arguments("openrlhf");
   all.insert(all.end(), {"--out", script});
@@ -41,7 +41,7 @@ TEST_F(ExportCommand, WritesAFileAndSaysSo) {
   EXPECT_THAT(read_text_file(script), HasSubstr("openrlhf.cli.train_ppo_ray"));
 }
 
-TEST_F(ExportCommand, RefusesALayoutThatTheFrameworkDoesNotHave) {
+TEST_F(ExportedPlan, RefusesALayoutThatTheFrameworkDoesNotHave) {
   save_document(folder_.file("plan.json"), tiny_plan(1, 2, 1));
   const Printed printed = run_sextant(arguments("openrlhf"));
   EXPECT_EQ(printed.exit_code, 1);
@@ -49,7 +49,7 @@ TEST_F(ExportCommand, RefusesALayoutThatTheFrameworkDoesNotHave) {
   EXPECT_THAT(printed.err, HasSubstr("it has no pipeline parallelism (the plan has 2 stages)"));
 }
 
-TEST_F(ExportCommand, TheKindOfTheDocumentDecides) {
+TEST_F(ExportedPlan, TheKindOfTheDocumentDecides) {
   const Printed no_cluster = run_sextant({"export", folder_.file("plan.json"), "--to", "verl"});
   EXPECT_EQ(no_cluster.exit_code, 2);
   EXPECT_THAT(no_cluster.err, HasSubstr("with --cluster and --workflow"));

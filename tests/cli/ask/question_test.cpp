@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Runs the program with the words of a command line.
 Printed sextant(const std::string& line) {
@@ -54,12 +55,32 @@ TEST(Question, TakesALayoutInWords) {
   const auto refusal = [&](const std::string& words) { return sextant(asked + words).err; };
   EXPECT_THAT(refusal("--train fsdp=16 --rollout tp=2"), HasSubstr("does not fill 32 GPUs"));
   EXPECT_THAT(refusal("--train tp=3 --rollout tp=2"), HasSubstr("--train"));
+  EXPECT_THAT(refusal("--train fsdp=32 --rollout tp=2,tp=4"), HasSubstr("tp is given twice"));
+  EXPECT_THAT(refusal("--train fsdp=32 --rollout zero=3"), HasSubstr("an engine has no zero"));
   EXPECT_THAT(refusal("--train xp=3 --rollout tp=2"), HasSubstr("xp=3"));
   EXPECT_THAT(refusal("--train fsdp=32"), HasSubstr("--rollout: the layout of generation is missing"));
   EXPECT_THAT(refusal("--train tp=2,gpus=8-99 --rollout tp=2"), HasSubstr("0 to 31"));
   EXPECT_THAT(refusal("--train dp=8,fsdp=8 --rollout tp=2"), HasSubstr("fsdp or dp"));
   EXPECT_THAT(refusal("--train tp=99999999 --rollout tp=2"), HasSubstr("whole number"));
   EXPECT_THAT(refusal(""), HasSubstr("the plan is missing"));
+}
+
+// FSDP has no stages, and synchronous verl keeps all tasks on the same GPUs. It is costed all the same.
+TEST(Question, SaysWhatTheFrameworkCannotRun) {
+  const std::string asked = "predict --gpus 4x8xH100 --model Qwen3-8B --framework verl ";
+  EXPECT_THAT(sextant(asked + "--train tp=8,pp=4 --rollout tp=2").out,
+              HasSubstr("4 pipeline stages in actor_training"));
+  EXPECT_THAT(sextant(asked + "--train fsdp=16,gpus=0-15 --rollout tp=2,gpus=16-31").out,
+              HasSubstr("on different devices"));
+  EXPECT_THAT(sextant(asked + "--train fsdp=32 --rollout tp=2").out, Not(HasSubstr("cannot run this")));
+}
+
+// The longest sequence, 1024 + 31744 tokens, must fit a micro-batch: verl refuses a smaller budget.
+TEST(Question, PlansMicroBatchesThatHoldTheLongestSequence) {
+  const std::string asked =
+      " --gpus 4x8xH100 --model Qwen3-8B --framework verl --response-tokens mean=6000,max=31744 ";
+  EXPECT_THAT(sextant("predict" + asked + "--train fsdp=32 --rollout tp=2").out,
+              HasSubstr("micro_batch_tokens 32768"));
 }
 
 TEST(Question, SaysWhatIsMissingOrContradicts) {

@@ -153,7 +153,9 @@ TEST(TrainerScripts, QuoteNamesForTheShell) {
   const std::string text = export_plan(plan, problem, verl_fsdp_dialect()).text;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.find("touch bad") != std::string::npos) EXPECT_EQ(line.substr(0, 2), "# ") << line;
+    if (line.find("touch bad") != std::string::npos) {
+      EXPECT_EQ(line.substr(0, 2), "# ") << line;
+    }
   }
   EXPECT_THAT(text, HasSubstr("trainer.experiment_name=a-b-touch-bad\n"));
 }
@@ -186,8 +188,8 @@ TEST(TrainerScripts, ListWhatTheFrameworkCannotSayWithItsCost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}, dialect_table().size()),
-                         [](const auto& info) {
-                           std::string name(dialect_table()[info.param].profile);
+                         [](const auto& dialect) {
+                           std::string name(dialect_table()[dialect.param].profile);
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
