@@ -192,9 +192,10 @@ Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile
     }
     if (task.kind == TaskKind::training) layout.recompute = Recompute::full;
     execution.micro_batches = 0;
-    // The longest sequence must fit.
-    execution.micro_batch_tokens = std::max(
-        kTokens, static_cast<int>(workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens()));
+    // The longest sequence that is allowed must fit, unless the batch is padded to the longest that is there.
+    const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens();
+    execution.micro_batch_tokens =
+        execution.pads_to_longest() ? kTokens : std::max(kTokens, static_cast<int>(longest));
     execution.offload_weights = true;
     execution.sequence_parallel = degrees.tensor_parallel > 1;
     if (!model.experts) execution.fused_experts = false;

@@ -65,6 +65,20 @@ TEST(Question, TakesALayoutInWords) {
   EXPECT_THAT(refusal(""), HasSubstr("the plan is missing"));
 }
 
+// Megatron numbers the replicas of a stage one after the other.
+TEST(Question, PlansTheRanksThatMegatronWillHave) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "megatron.json";
+  const Printed result = sextant(
+      "plan --gpus 8x8xH100 --model Qwen2.5-72B --framework verl-megatron --budget 3 --out " + file.string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Plan plan = load_document<Plan>(file).content;
+  for (const auto& [name, task] : plan.tasks) {
+    if (name == task_names::kActorGeneration || task.replicas.front().pipeline_parallel() == 1) continue;
+    const auto last_of_first_stage = task.replicas.back().stages.front().devices.back();
+    EXPECT_LT(last_of_first_stage, task.replicas.front().stages[1].devices.front()) << name;
+  }
+}
+
 // FSDP has no stages, and synchronous verl keeps all tasks on the same GPUs. It is costed all the same.
 TEST(Question, SaysWhatTheFrameworkCannotRun) {
   const std::string asked = "predict --gpus 4x8xH100 --model Qwen3-8B --framework verl ";
