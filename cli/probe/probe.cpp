@@ -63,7 +63,7 @@ void choose_journal(Communicator& ranks, const ProbeCommand& options, ProbeHosts
   const std::string& beside = options.out.empty() ? options.samples : options.out;
   if (!beside.empty() && (ranks.size() > 1 || shared.resume)) shared.journal = beside + ".journal";
   if (shared.resume && shared.journal.empty())
-    throw_bad_input("--resume: give --journal, or the --out or --samples of the earlier probe");
+    throw_bad_input("--resume: give --journal, or the --out or --samples");
 }
 
 // An incomplete probe keeps its journal.

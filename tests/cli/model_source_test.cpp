@@ -22,7 +22,11 @@ using ::testing::Not;
 // Facts of this version, and a cache with one model that no facts know: the config of Llama-3.2-3B.
 class ModelSource : public ::testing::Test {
  protected:
-  ModelSource() {
+  // The name of the test makes the folder its own: tests run at the same time.
+  ModelSource()
+      : folder_(
+            fs::path(::testing::TempDir()) /
+            ("model_source_" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()))) {
     fs::remove_all(folder_);
     put("cache/models--me--my--tune/snapshots/aaa/config.json", config("Llama-3.2-3B"));
     put("cache/models--me--my--tune/snapshots/bbb/config.json", config("Qwen3-0.6B"));
@@ -45,8 +49,7 @@ class ModelSource : public ::testing::Test {
   [[nodiscard]] std::string refused(const std::string& text) const {
     return refusal_of([&] { (void)find(text); });
   }
-
-  fs::path folder_ = fs::path(::testing::TempDir()) / "model_source_test";
+  fs::path folder_;
   Facts facts_ = Facts::load(SEXTANT_SOURCE_DIR "/data/gpus.json", SEXTANT_SOURCE_DIR "/data/models.json");
 };
 

@@ -123,7 +123,7 @@ TEST_F(WarmStart, OfAnotherCluster) {
 
 TEST_F(WarmStart, ThatDoesNotFit) {
   save_document(folder_.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
-  expect_refused(tiny_plan(1, 1, 1), "cannot be run, so there is nothing to begin with: C3 at ");
+  expect_refused(tiny_plan(1, 1, 1), "the plan cannot be run, so the search cannot start from it: C3 at ");
 }
 
 TEST_F(WarmStart, WithExecutionOptions) {

@@ -213,7 +213,7 @@ TEST(MeasureGpus, OfRanksAreKeptAndNotMeasuredAgain) {
                     static_cast<void>(measured_by_ranks(3, {file, true}));
                   },
                   ErrorKind::bad_input),
-              HasSubstr("is of a probe with other hosts"));
+              HasSubstr("belongs to a probe with different hosts"));
 }
 
 // A host with a rank that sees several GPUs, beside another.

@@ -153,7 +153,7 @@ TEST_F(ProbeFourHosts, WhatCannotBeIsRefusedOnce) {
     EXPECT_THAT(printed.err, HasSubstr(why));
   };
   expect_refused({}, places_ + ": the places file has no line for host e");
-  expect_refused({"--streams", "4"}, "sextant [rank 0]: --streams is for --hosts");
+  expect_refused({"--streams", "4"}, "sextant [rank 0]: --streams needs --hosts");
   std::filesystem::remove(places_);
   expect_refused({}, places_);
 }
@@ -169,11 +169,11 @@ TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
   write_text_file(journal_,
                   "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
                   "\"options\":{}}\n");
-  expect_refused("is of a probe with other hosts ([\"a\"])");
+  expect_refused("belongs to a probe with different hosts ([\"a\"])");
   write_text_file(journal_,
                   "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\","
                   "\"hosts\":[\"a\",\"b\",\"c\",\"d\"],\"options\":{}}\n");
-  expect_refused("is of a probe with other options");
+  expect_refused("belongs to a probe with different options");
 }
 
 // Measurements are not lost if --resume is forgotten, nor to a second probe on the same journal.

@@ -201,7 +201,7 @@ TEST_F(ProbeHosts, RefusesWhatCannotBe) {
   expect_refused({"--streams", "8", "--sockets", "4"}, "--streams 8 and --sockets 4");
   EXPECT_EQ(run_sextant({"probe", "--devices", "none"}).exit_code, 2);
   write_text_file(hosts_, "a\na\n");
-  expect_refused({}, hosts_ + ":2: there is a host a already");
+  expect_refused({}, hosts_ + ":2: another host is named a already");
   std::filesystem::remove(hosts_);
   expect_refused({}, hosts_);
 }
@@ -251,7 +251,7 @@ TEST_F(ProbeHosts, AnEmptyJournalIsResumed) {
 TEST_F(ProbeHosts, AnotherProbesJournalIsNotResumed) {
   write_text_file(out_ + ".journal",
                   "{\"journal\":\"sextant.fleet/1.1\",\"started_utc\":\"x\",\"options\":{\"streams\":9}}\n");
-  expect_refused({"--resume", "--out", out_}, "is of a probe with other options");
+  expect_refused({"--resume", "--out", out_}, "belongs to a probe with different options");
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ TEST(TwoRanks, ProxyMeasuresAPlanOfTwoDevices) {
   const TinyFolder folder;
   const std::string out = folder.file("runs.json");
   save_document(folder.file("plan.json"), tiny_plan(1, 1, 2));
-  const Printed printed = run_on_ranks(2, folder.with_plan("proxy", {"--out", out, "--max-iterations", "2", "--json"}));
+  const Printed printed =
+      run_on_ranks(2, folder.with_plan("proxy", {"--out", out, "--max-iterations", "2", "--json"}));
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
   const Runs measured = load_document<Runs>(out).content;
   EXPECT_EQ(parse_document<Runs>(printed.out).content, measured);  // printed by one rank

@@ -84,7 +84,7 @@ TEST_F(SearchRecordTest, AProofIsSaid) {
   result_.lower_bound = 3;
   result_.gap_fraction = 0;
   EXPECT_THAT(cli::describe(record()),
-              HasSubstr("\nproved: no plan of the space of exact is faster under this model\n"));
+              HasSubstr("\nproved: no plan in the space of exact is faster under this model\n"));
 }
 
 TEST_F(SearchRecordTest, APlanAtTheBoundHasNoGap) {

@@ -35,7 +35,6 @@ const Bad kClusters[] = {
      "host_memory_bytes, link, network_bytes_per_s"},
     {"unknown_end", "/link_exceptions/0/to: unknown device \"virginia-0/4\""},
     {"missing_level", "/links/between_regions: missing; nodes \"virginia-0\" and \"ohio-0\" meet there"},
-    {"no_provenance", "missing member \"provenance\""},
     {"nan",
      "/links/between_regions/bytes_per_s/value: syntax error while parsing value - invalid literal; last read: "
      "'\"value\": N' (line 123, column 18)"},

@@ -248,7 +248,7 @@ TEST(ClusterTest, RefusesNodesThatCannotBe) {
       "/nodes/1/zone: zone \"z\" is in region \"r\" already; zones of different regions need different names");
   EXPECT_EQ(refusal({node("a", "z", "r", 0)}), "/nodes/0/devices: expected an integer >= 1, got 0");
   EXPECT_EQ(refusal({node("a", "z", "r", 600000), node("b", "z", "r", 600000)}),
-            "/nodes/1/devices: more than 1000000 devices in all");
+            "/nodes/1/devices: more than 1000000 devices in total");
   Node other = node("a", "z", "r");
   other.device_type = "u";
   EXPECT_EQ(refusal({other}), "/nodes/0/device_type: unknown device type \"u\"");

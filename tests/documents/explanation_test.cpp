@@ -27,7 +27,7 @@ TEST(ExplanationTest, HoldsWhatWasFoundAndWhatWasNot) {
 TEST(ExplanationTest, RefusesWhatDoesNotFitTogether) {
   Json json = fixture_body("explanation.json");
   json["devices"][0]["used"] = 5;
-  EXPECT_EQ(refusal_as<Explanation>(json), "/devices/0/used: more than there are");
+  EXPECT_EQ(refusal_as<Explanation>(json), "/devices/0/used: more than \"devices\"");
   json = fixture_body("explanation.json");
   json["alternatives"][1]["chance"]["ratio_90"] = {{"low", 2}, {"high", 1}};
   EXPECT_EQ(refusal_as<Explanation>(json), "/alternatives/1/chance/ratio_90: low is above high");

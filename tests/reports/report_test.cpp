@@ -294,7 +294,8 @@ TEST(Report, DrawsWhatTheGoalLowers) {
   EXPECT_EQ(drawn()["layer"][1]["data"]["values"][1]["shown"], "0.250 dollars");
   EXPECT_THAT(render_markdown(input), HasSubstr("Gap to the cheapest plan, at most: **25.0 %**"));
   EXPECT_THAT(render_markdown(input), HasSubstr("Proved: no plan in the planner's search space is cheaper"));
-  EXPECT_THAT(render_markdown(input), HasSubstr("| plans costed | after | iteration | dollars an iteration |"));
+  EXPECT_THAT(render_markdown(input),
+              HasSubstr("| plans evaluated | after | iteration | dollars per iteration |"));
   EXPECT_THAT(render_markdown(input), HasSubstr("Goal of the plan: **cost**"));
   search.goal = "devices";
   search.space_lower_bound_devices = 3;

@@ -52,7 +52,7 @@ TEST(Warnings, IntervalsThatAreTooNarrow) {
 TEST(Warnings, APlanThatDoesNotFit) {
   ReportInput input = quiet_report();
   input.prediction->content.memory[1].working_bytes = 1e15;
-  EXPECT_THAT(report_warnings(input), warns_of("more memory than there is on devices 1."));
+  EXPECT_THAT(report_warnings(input), warns_of("more memory than is available on devices 1."));
 }
 
 TEST(Warnings, AFitThatDidNotConverge) {

@@ -24,7 +24,6 @@ REFUSED = {
     "negative": "cluster",
     "missing_member": "cluster",
     "unknown_member": "cluster",
-    "no_provenance": "cluster",
     "device_twice": "plan",
 }
 

@@ -126,7 +126,7 @@ TEST_F(GpuProbeTest, ThrottledSamplesAreMarkedAndStillGiveAResult) {
   EXPECT_TRUE(result.has_value());
   EXPECT_EQ(result.conditions.throttled(), static_cast<int>(result.samples_s.size()));
   EXPECT_THAT(result.sentence, HasSubstr("samples throttled (power_cap)"));
-  EXPECT_THAT(warnings_of(found), Contains(HasSubstr("held back")));
+  EXPECT_THAT(warnings_of(found), Contains(HasSubstr("throttled")));
   EXPECT_EQ(ProbeResult::parse(JsonView(result.to_json())), result);
 }
 

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadHostList,
     ::testing::Values(Bad{"", "hosts.txt: expected at least one host"},
                       Bad{"# nobody\n", "expected at least one host"},
-                      Bad{"a\na\n", "hosts.txt:2: there is a host a already"},
+                      Bad{"a\na\n", "hosts.txt:2: another host is named a already"},
                       Bad{"a slots=8\n", "hosts.txt:1: expected region= zone="},
                       Bad{"a ubuntu@b\n", "got \"ubuntu@b\""}, Bad{"a zone=\n", "zone= has no value"},
                       Bad{"a zone=x zone=y\n", "zone= is given twice"},

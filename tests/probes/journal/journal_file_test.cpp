@@ -102,10 +102,10 @@ TEST_F(JournalFileTest, AnotherKindIsRefused) {
 
 TEST_F(JournalFileTest, AnotherProbesIsNotResumed) {
   begin().add({{"n", 1}});
-  expect_refused(ErrorKind::bad_input, "is of a probe with other options ({\"streams\":4})", [&] {
+  expect_refused(ErrorKind::bad_input, "belongs to a probe with different options ({\"streams\":4})", [&] {
     return JournalFile::resume(file_, kKind, {{"hosts", {"a", "b"}}, {"options", {{"streams", 5}}}});
   });
-  expect_refused(ErrorKind::bad_input, "is of a probe with other hosts ([\"a\",\"b\"])", [&] {
+  expect_refused(ErrorKind::bad_input, "belongs to a probe with different hosts ([\"a\",\"b\"])", [&] {
     return JournalFile::resume(file_, kKind, {{"hosts", {"a"}}, {"options", {{"streams", 4}}}});
   });
   std::filesystem::remove(file_);

@@ -327,7 +327,7 @@ TEST_F(TracedRun, HasTheTracesTimesAndReadsBack) {
 
 TEST_F(TracedRun, NeedsAnIterationAndATask) {
   Runs runs;
-  expect_refusal([&] { add_traced_run({}, setup_, runs); }, "no whole iteration");
+  expect_refusal([&] { add_traced_run({}, setup_, runs); }, "no complete iteration");
   TaskRanges strange;
   strange.tasks = {{"something", {"gen"}, ""}};
   strange.iterations = {"step"};
