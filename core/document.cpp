@@ -67,7 +67,7 @@ std::string close_document(const Json& body, std::string_view kind, SchemaVersio
                            const Provenance& provenance) {
   Json document = Json::object();
   document["schema"] = schema_name(kind, version);
-  document["provenance"] = provenance.to_json();
+  if (provenance != Provenance{}) document["provenance"] = provenance.to_json();
   document.update(body);
   return format_json(document);
 }

@@ -46,6 +46,7 @@ namespace detail {
 // members except "$schema".
 void open_document(std::string_view text, std::string_view kind, SchemaVersion version, Provenance& provenance,
                    const std::function<void(const JsonView&)>& read_body);
+// Leaves out an empty provenance.
 [[nodiscard]] std::string close_document(const Json& body, std::string_view kind, SchemaVersion version,
                                          const Provenance& provenance);
 }  // namespace detail

@@ -84,6 +84,8 @@ TEST(DocumentTest, WritesWhatItReads) {
   const auto back = parse_document<Note>(text);
   EXPECT_EQ(back.content, document.content);
   EXPECT_EQ(back.provenance, document.provenance);
+  EXPECT_EQ(format_document(Document<Note>{{}, {7}}),
+            "{\n  \"schema\": \"sextant.note/2.3\",\n  \"number\": 7\n}\n");
 }
 
 TEST(DocumentTest, FilesCarryTheProvenanceOfTheProcess) {
