@@ -13,8 +13,9 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 3> kSchemas{
-    "sextant.framework_profile/1.2", "sextant.framework_profile/1.1", "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 4> kSchemas{
+    "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
+    "sextant.framework_profile/1.0"};
 constexpr std::size_t kMaxExecutions = 256;  // of a kind of task
 
 std::string lower_case(std::string text) {
@@ -123,11 +124,11 @@ TaskProfile parse_task(const JsonView& view, TaskProfile task) {
 
 using TaskSets = std::vector<std::vector<std::string>>;
 
-TaskSets parse_sets(const std::optional<JsonView>& by_mode, const std::string& mode) {
+TaskSets parse_sets(const std::optional<JsonView>& object, std::string_view member) {
   TaskSets sets;
-  const auto of_mode = by_mode ? by_mode->optional(mode) : std::nullopt;
-  if (!of_mode) return sets;
-  for (const JsonView& set : of_mode->items()) {
+  const auto of_member = object ? object->optional(member) : std::nullopt;
+  if (!of_member) return sets;
+  for (const JsonView& set : of_member->items()) {
     auto& tasks = sets.emplace_back();
     for (const JsonView& task : set.items()) tasks.push_back(task.text());
   }
@@ -163,8 +164,8 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "engine_sleeps", "algorithms",
-                   "modes", "tasks", "option_names", "cannot", "notes", "sources"});
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "same_layout", "engine_sleeps",
+                   "algorithms", "modes", "tasks", "option_names", "cannot", "notes", "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
     view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
@@ -189,6 +190,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   }
   if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);
+  profile.same_layout = parse_sets(view, "same_layout");
   const JsonView tasks = view.required("tasks");
   tasks.allow_only({"generation", "inference", "training"});
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {

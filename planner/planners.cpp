@@ -16,6 +16,7 @@
 #include "planner/exact/ilp.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/portfolio/portfolio.h"
+#include "planner/search/shared_layouts.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
 
@@ -118,6 +119,7 @@ constexpr std::array kPlanners = {
 
 PlanResult Planner::plan(const PlanRequest& request) const {
   PlanResult result = search(request);
+  share_layouts(request, result);
   check_answer(request, result);
   return result;
 }

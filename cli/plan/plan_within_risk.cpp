@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/units.h"
+#include "planner/search/known_options.h"
 
 namespace sextant::cli {
 namespace {
@@ -24,7 +25,9 @@ double iteration_s(const PlanOutput& answer) { return answer.result.prediction->
 class Rounds {
  public:
   Rounds(PlanRequest request, const RiskLimit& limit)
-      : request_(std::move(request)), limit_(limit), whole_(request_.budget) {}
+      : request_(std::move(request)), limit_(limit), whole_(request_.budget) {
+    request_.known_options = std::make_shared<KnownOptions>(request_);
+  }
 
   [[nodiscard]] AnswerWithinRisk run();
 

@@ -10,6 +10,7 @@
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
+#include "planner/search/shared_layouts.h"
 #include "reports/export/chrome_trace.h"
 #include "sextant/document.h"
 #include "sextant/profile_space.h"
@@ -69,6 +70,11 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
   };
   for (const auto& pair : space.device_rules.same) {
     if (devices[pair.first] != devices[pair.second]) add(named(pair) + " on different devices");
+  }
+  for (const auto& pair : space.device_rules.same_layout) {
+    if (!have_same_layout(plan.tasks.at(workflow.tasks[pair.first].name),
+                          plan.tasks.at(workflow.tasks[pair.second].name)))
+      add("different layouts of " + named(pair) + ", which one engine computes");
   }
   for (const auto& pair : space.device_rules.apart) {
     const bool share = std::any_of(devices[pair.first].begin(), devices[pair.first].end(),

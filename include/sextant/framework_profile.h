@@ -54,6 +54,8 @@ struct FrameworkProfile {
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.
   std::map<Mode, std::vector<std::vector<std::string>>> apart_devices;
+  // Sets of tasks that one engine computes, with the same replicas, stages and degrees, in every mode.
+  std::vector<std::vector<std::string>> same_layout;
   // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never
   // does (false). The executions for generation decide in all other modes.
   std::map<Mode, bool> engine_sleeps;

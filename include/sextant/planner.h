@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Budget {
 };
 
 class IslandRanks;
+class KnownOptions;
 struct PlanResult;
 
 struct PlanRequest {
@@ -54,6 +56,9 @@ struct PlanRequest {
   // Share of a device's memory that a plan may need, context included. A value below 1 leaves headroom for
   // errors of the memory prediction.
   double memory_share = 1;
+  // Costs that searches for this request leave for later ones (planner/search/known_options.h); ignored if the
+  // inputs or choices differ from those that it was made for. Null: every search computes its own.
+  std::shared_ptr<KnownOptions> known_options = {};
   const std::atomic<bool>* is_cancelled = nullptr;  // set by any thread: the best plan so far is returned
   // For planners that start from a plan (planners.h): a feasible plan of the same request, with its prediction.
   const PlanResult* start = nullptr;

@@ -37,14 +37,17 @@ struct TaskChoices {
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };
 
-// A framework's rules for the device sets of pairs of tasks, given by number: `same` pairs must have identical
-// sets, `apart` pairs disjoint ones. Each pair that breaks its rule adds one to the excess over the limits of
-// the search (Score::overrun).
+// A framework's rules for pairs of tasks, given by number. The device sets of `same` pairs must be identical and
+// those of `apart` pairs disjoint; each pair that breaks its rule adds one to the excess over the limits of the
+// search (Score::overrun). The tasks of `same_layout` pairs run on one engine: when a search is over, its plan
+// gets the best layout that they can share (planner/search/shared_layouts.h).
 using TaskPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 struct DeviceRules {
   TaskPairs same;
   TaskPairs apart;
+  TaskPairs same_layout = {};
 
+  // True if there is no rule for device sets.
   [[nodiscard]] bool empty() const { return same.empty() && apart.empty(); }
   // Number of broken rules; is_same and overlap compare the device sets of two tasks.
   template <typename IsSame, typename Overlap>

@@ -55,7 +55,7 @@ bool advance(std::vector<std::size_t>& chosen, std::size_t limit) {
 
 }  // namespace
 
-Sweep::Sweep(SearchRun& run) : run_(run), arranger_(run) {}
+Sweep::Sweep(SearchRun& run) : run_(run), arranger_(run, Arranger::Packing::best) {}
 
 void Sweep::look_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing) {
   Scored scored;

@@ -11,7 +11,9 @@
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
 #include "planner/search/islands.h"
+#include "planner/search/known_options.h"
 #include "planner/search/search_run.h"
+#include "planner/search/shared_layouts.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
 #include "sextant/predict.h"
@@ -100,7 +102,9 @@ class Portfolio {
   explicit Portfolio(const PlanRequest& request)
       : request_(request),
         is_alike_(are_devices_alike(request.cluster)),
-        start_(std::chrono::steady_clock::now()) {
+        start_(std::chrono::steady_clock::now()),
+        known_options_(request.known_options ? request.known_options
+                                             : std::make_shared<KnownOptions>(request)) {
     budget_ = request.budget;
     if (budget_.seconds <= 0 && budget_.evaluations == 0) budget_.seconds = kPortfolioBudget_s;
   }
@@ -198,8 +202,10 @@ class Portfolio {
     const auto evaluations = static_cast<std::uint64_t>(share * static_cast<double>(budget_.evaluations));
     if (share <= 0 || (budget_.evaluations > 0 && evaluations == 0)) return;
     PlanRequest own = request_;
-    if (name != "sha-ea") own.ranks = nullptr;
+    const bool is_on_all_ranks = name == "sha-ea";
+    if (!is_on_all_ranks) own.ranks = nullptr;
     own.limits = limits;
+    own.known_options = is_on_all_ranks ? nullptr : known_options_;  // those of the first rank
     own.budget = {share * budget_.seconds, evaluations};
     if (best_.is_there()) own.start = &best_.result;
     const double began_s = seconds();
@@ -213,6 +219,8 @@ class Portfolio {
       };
     }
     PlanResult result = planner(own);
+    own.known_options = known_options_;
+    share_layouts(own, result);
     for (const Improvement& improvement : result.improvements)
       add_to_curve(later(improvement, began_s, spent_before));
     spent_ += name == "exact" ? result.nodes : result.candidates;
@@ -278,6 +286,7 @@ class Portfolio {
   const PlanRequest& request_;
   bool is_alike_;
   std::chrono::steady_clock::time_point start_;
+  std::shared_ptr<KnownOptions> known_options_;
   Budget budget_;
   std::uint64_t spent_ = 0, candidates_ = 0, feasible_ = 0;
   int threads_ = 1;

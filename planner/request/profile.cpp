@@ -160,7 +160,7 @@ DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) 
     throw_bad_input(reason + "; --any-layout plans it anyway");
   const auto same = profile.same_devices.find(workflow.mode);
   const auto apart = profile.apart_devices.find(workflow.mode);
-  DeviceRules rules{pairs_of(same->second, workflow, false), {}};
+  DeviceRules rules{pairs_of(same->second, workflow, false), {}, pairs_of(profile.same_layout, workflow, false)};
   if (apart != profile.apart_devices.end()) rules.apart = pairs_of(apart->second, workflow, true);
   return rules;
 }

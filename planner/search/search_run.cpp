@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "core/units.h"
+#include "planner/search/known_options.h"
 #include "sextant/predict.h"
 
 namespace sextant {
@@ -51,7 +52,10 @@ SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
                  request.weight_sync, request.objective, request.device_rules, request.memory_share}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
-      free_memory_bytes(free_memory_by_device(request)) {}
+      known_options(request.known_options ? request.known_options->join(request) : nullptr),
+      free_memory_bytes(free_memory_by_device(request)) {
+  if (known_options) options.share_through(*known_options);
+}
 
 SearchRun::SearchRun(const PlanRequest& request, double default_s)
     : SearchRun(request, default_s, std::make_unique<SearchTables>(request)) {}

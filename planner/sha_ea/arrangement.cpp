@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "planner/sha_ea/best_packing.h"
+
 namespace sextant {
 
-Arranger::Arranger(SearchRun& run)
-    : run_(run), seen_(run.evaluator().task_count()), prospects_(run.request(), run.evaluator()) {
+Arranger::Arranger(SearchRun& run, Packing packing)
+    : run_(run),
+      packing_(packing),
+      seen_(run.evaluator().task_count()),
+      prospects_(run.request(), run.evaluator()) {
   const Workflow& workflow = run.request().workflow;
   if (!workflow.has_weight_sync()) return;
   for (const Task* task : {&workflow.actor_training(), &workflow.actor_generation()})
@@ -128,7 +133,9 @@ bool Arranger::arrange(const std::vector<UnitClass>& classes, const DeviceSets& 
     chosen.push_back(&options.back()->front());
     prospects_.learn(t, devices_of(t), chosen.back()->value.time_s);
   }
-  choose_fitting(corners_of(classes, sharing), options, chosen);
+  const std::vector<Corner> corners = corners_of(classes, sharing);
+  if (packing_ == Packing::fast || !choose_best_fitting(corners, options, chosen))
+    choose_fitting(corners, options, chosen);
   scored.candidate.tasks.clear();
   for (std::size_t t = 0; t < chosen.size(); ++t) {
     const Shape& shape = run_.evaluator().shapes(static_cast<int>(t)).at(chosen[t]->shape);

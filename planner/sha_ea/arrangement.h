@@ -15,7 +15,8 @@ namespace sextant {
 
 class Arranger {
  public:
-  explicit Arranger(SearchRun& run);
+  enum class Packing { fast, best };  // packing.h, best_packing.h
+  explicit Arranger(SearchRun& run, Packing packing = Packing::fast);
 
   // Costs a plan with these device sets and notes it in the run; the evaluator's current candidate is the plan.
   // sharing: sets of the run's unpinned tasks; pinned tasks stay on their devices, and no unit of `classes`
@@ -47,6 +48,7 @@ class Arranger {
                        const std::vector<Devices>& devices, Scored& scored);
 
   SearchRun& run_;
+  Packing packing_;
   SeenSets seen_;
   CostEstimate prospects_;
   std::vector<std::size_t> synchronized_;  // tasks

@@ -17,10 +17,26 @@ void look_at_stages(const std::string& where, StageRule rule, const std::vector<
   }
 }
 
+// Compares on its own what the search keeps equal.
+bool is_one_engine(const TaskPlan& task, const TaskPlan& other) {
+  if (task.replicas.size() != other.replicas.size()) return false;
+  for (std::size_t i = 0; i < task.replicas.size(); ++i) {
+    const std::vector<Stage> &stages = task.replicas[i].stages, &of_other = other.replicas[i].stages;
+    if (stages.size() != of_other.size()) return false;
+    for (std::size_t j = 0; j < stages.size(); ++j) {
+      if (stages[j].layers != of_other[j].layers || stages[j].devices != of_other[j].devices) return false;
+    }
+  }
+  const Execution &one = task.execution, &of_other = other.execution;
+  return one.context_parallel == of_other.context_parallel && one.expert_parallel == of_other.expert_parallel &&
+         one.expert_tensor_parallel == of_other.expert_tensor_parallel;
+}
+
 }  // namespace
 
 std::vector<Violation> framework_violations(const Plan& plan, const Workflow& workflow,
-                                            const std::vector<TaskChoices>& choices) {
+                                            const std::vector<TaskChoices>& choices,
+                                            const TaskPairs& same_layout) {
   std::vector<Violation> found;
   for (std::size_t t = 0; t < choices.size() && t < workflow.tasks.size(); ++t) {
     const std::string& name = workflow.tasks[t].name;
@@ -34,6 +50,13 @@ std::vector<Violation> framework_violations(const Plan& plan, const Workflow& wo
     found.push_back({name, rules::kBatchShares,
                      std::to_string(sequences) + " sequences cannot be split evenly over " +
                          std::to_string(replicas.size()) + " replicas, which the framework requires"});
+  }
+  for (const auto& [task, other] : same_layout) {
+    const std::string &name = workflow.tasks[task].name, &other_name = workflow.tasks[other].name;
+    if (plan.tasks.contains(name) && plan.tasks.contains(other_name) &&
+        !is_one_engine(plan.tasks.at(name), plan.tasks.at(other_name)))
+      found.push_back({other_name, rules::kSameLayout,
+                       "its layout is not that of " + name + ", which the same engine of the framework computes"});
   }
   return found;
 }

@@ -11,8 +11,10 @@
 namespace sextant {
 
 // `choices`: by task, or empty. Stages have the layers and replicas the shares of the batch that the choices of
-// their task allow.
+// their task allow. Tasks of a pair of `same_layout` have the same replicas of the same stages on the same
+// devices, and split contexts and experts in the same way.
 [[nodiscard]] std::vector<Violation> framework_violations(const Plan& plan, const Workflow& workflow,
-                                                          const std::vector<TaskChoices>& choices);
+                                                          const std::vector<TaskChoices>& choices,
+                                                          const TaskPairs& same_layout = {});
 
 }  // namespace sextant

@@ -20,6 +20,7 @@ inline constexpr const char* kContextParallel = "context parallel";
 inline constexpr const char* kExpertParallel = "expert parallel";
 inline constexpr const char* kVirtualStages = "virtual stages";
 inline constexpr const char* kBatchShares = "batch shares";
+inline constexpr const char* kSameLayout = "same layout";
 inline constexpr const char* kMicroBatches = "micro-batches";
 inline constexpr const char* kKvCache = "KV cache";
 inline constexpr const char* kOffloading = "offloading";

@@ -1,5 +1,5 @@
 // Options of tasks that share devices, against every choice of them.
-#include "planner/sha_ea/packing.h"
+#include "planner/sha_ea/best_packing.h"
 
 #include <gtest/gtest.h>
 
@@ -126,6 +126,46 @@ TEST(ChooseFitting, IsNearTheBestOfAllChoices) {
   EXPECT_LE(missed, instances / 50);
   EXPECT_GE(best_found, instances / 2);
   EXPECT_LE(excess / instances, 0.05);
+}
+
+TEST(ChooseBestFitting, IsTheBestOfAllChoices) {
+  std::mt19937 random(12);
+  std::uniform_real_distribution<double> drawn(0.5, 10);
+  int found = 0, without = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::vector<Option>> lists(2 + round % 3);
+    OptionLists options;
+    for (auto& of_task : lists) {
+      for (int o = 0; o < 12; ++o) of_task.push_back(option(drawn(random), drawn(random), drawn(random)));
+      std::sort(of_task.begin(), of_task.end(),
+                [](const Option& a, const Option& b) { return a.value.time_s < b.value.time_s; });
+      options.push_back(&of_task);
+    }
+    // Two corners of the same tasks, and one of a task of its own if there are four.
+    const bool has_own = lists.size() == 4;
+    std::vector<std::size_t> tasks;
+    for (std::size_t t = 0; t < lists.size() - (has_own ? 1 : 0); ++t) tasks.push_back(t);
+    std::vector<Corner> corners{{drawn(random) + 2.0 * static_cast<double>(tasks.size()), 0, tasks}};
+    corners.push_back(corners.front());
+    if (has_own) corners.push_back({6, 0, {3}});
+    ChosenOptions chosen = fastest(options);
+    const double best = best_s(corners, options);
+    const bool is_found = choose_best_fitting(corners, options, chosen);
+    ASSERT_EQ(is_found, std::isfinite(best));
+    (is_found ? found : without) += 1;
+    if (!is_found) continue;
+    EXPECT_TRUE(fits(corners, chosen));
+    EXPECT_NEAR(time_of(chosen), best, 1e-9 * best);
+  }
+  EXPECT_GT(found, 150);
+  EXPECT_GT(without, 5);
+}
+
+TEST(ChooseBestFitting, LeavesTasksOfDifferentCornersToOthers) {
+  const std::vector<Option> one{option(1, 10, 5)}, other{option(1, 20, 2)};
+  const OptionLists options{&one, &other};
+  ChosenOptions chosen = fastest(options);
+  EXPECT_FALSE(choose_best_fitting({{50, 0, {0, 1}}, {50, 1, {0}}}, options, chosen));
 }
 
 }  // namespace

@@ -1,0 +1,112 @@
+#include "planner/search/shared_layouts.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "planner/search/search_run.h"
+#include "planner/verify/framework_rules.h"
+#include "sextant/planners.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+// PPO of an 8B model on two nodes, all tasks on all devices. Its reference and its actor's training choose
+// different degrees if nothing holds them together, as do the passes of the critic.
+class SharedLayouts : public ::testing::Test {
+ protected:
+  Workflow workflow_ = ppo_8b();
+  Cluster cluster_ = cluster_of({{"a100", 2}});
+  Coefficients coefficients_;
+  PlanRequest request_{cluster_, workflow_, coefficients_};
+  std::size_t training_ = number_of(task_names::kActorTraining);
+  std::size_t reference_ = number_of("reference_inference");
+
+  [[nodiscard]] std::size_t number_of(const std::string& task) const {
+    return static_cast<std::size_t>(&workflow_.task(task) - workflow_.tasks.data());
+  }
+  [[nodiscard]] PlanResult planned() const { return find_planner("verl-colocated")->plan(request_); }
+  [[nodiscard]] bool is_shared(const PlanResult& result) const {
+    return have_same_layout(result.plan->tasks.at(workflow_.tasks[training_].name),
+                            result.plan->tasks.at(workflow_.tasks[reference_].name));
+  }
+};
+
+TEST_F(SharedLayouts, AreThoseOfThePlanThatARuleAsksFor) {
+  const PlanResult free = planned();
+  ASSERT_FALSE(is_shared(free));
+  EXPECT_EQ(
+      framework_violations(*free.plan, workflow_, {}, {{training_, reference_}}).front().rule,
+      std::string(rules::kSameLayout));
+  request_.device_rules.same_layout = {{training_, reference_}};
+  const PlanResult shared = planned();
+  ASSERT_EQ(shared.outcome, PlanOutcome::found);
+  EXPECT_TRUE(is_shared(shared));
+  EXPECT_TRUE(framework_violations(*shared.plan, workflow_, {}, {{training_, reference_}}).empty());
+  EXPECT_GE(shared.prediction->iteration_s, free.prediction->iteration_s * (1 - 1e-9));
+  EXPECT_DOUBLE_EQ(shared.improvements.back().iteration_s, shared.prediction->iteration_s);
+}
+
+// Every layout that both tasks can have, with every micro-batch of either, is costed here.
+TEST_F(SharedLayouts, AreTheBestOfAllWithTheOtherTasksAsTheyAre) {
+  request_.device_rules.same_layout = {{training_, reference_}};
+  const PlanResult shared = planned();
+  SearchTables tables(request_);
+  Candidate candidate;
+  for (int t = 0; t < tables.evaluator.task_count(); ++t) {
+    const TaskPlan& task = shared.plan->tasks.at(workflow_.tasks[static_cast<std::size_t>(t)].name);
+    const CanonicalLayout seat = *canonical_layout_in_search(t, task, request_);
+    candidate.tasks.push_back({tables.evaluator.shapes(t).add(seat.shape), seat.devices});
+  }
+  std::vector<std::uint16_t> all(16);
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  const ShapeLimits limits = shape_limits_of(request_);
+  double best_s = std::numeric_limits<double>::infinity();
+  for (const Shape& trained : shapes_of(workflow_.tasks[training_], workflow_, 16, limits)) {
+    for (const Shape& passed : shapes_of(workflow_.tasks[reference_], workflow_, 16, limits)) {
+      if (trained.tensor_parallel != passed.tensor_parallel || trained.layers != passed.layers) continue;
+      for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
+        const auto place = [&](std::size_t task, const Shape& shape) {
+          const int position = tables.evaluator.shapes(static_cast<int>(task)).add(shape);
+          candidate.tasks[task] = placed(shape, position, order, all);
+        };
+        place(training_, trained);
+        place(reference_, passed);
+        const Score score = tables.evaluator.evaluate(candidate);
+        if (score.fits()) best_s = std::min(best_s, score.time_s);
+      }
+    }
+  }
+  EXPECT_NEAR(shared.prediction->iteration_s, best_s, 1e-9 * best_s);
+}
+
+TEST_F(SharedLayouts, LeavesPinnedTasksWhereTheyAre) {
+  PlanResult result = planned();
+  const Plan before = *result.plan;
+  request_.device_rules.same_layout = {{training_, reference_}};
+  const std::string& pinned = workflow_.tasks[reference_].name;
+  request_.limits.pins[pinned].layout = before.tasks.at(pinned);
+  share_layouts(request_, result);
+  EXPECT_EQ(*result.plan, before);
+}
+
+TEST_F(SharedLayouts, TakesAProofThatIsOfAnotherPlan) {
+  PlanResult result = planned();
+  result.proof = Proof::optimal;
+  result.lower_bound = result.prediction->iteration_s;
+  request_.device_rules.same_layout = {{training_, reference_}};
+  share_layouts(request_, result);
+  ASSERT_TRUE(result.plan);
+  EXPECT_EQ(result.proof, Proof::gap);
+  EXPECT_NEAR(result.gap_fraction, result.prediction->iteration_s / result.lower_bound - 1, 1e-12);
+}
+
+TEST(ConnectedTasks, JoinsPairsThatShareATask) {
+  using Sets = std::vector<std::vector<std::size_t>>;
+  EXPECT_EQ(connected_tasks({{1, 3}, {5, 6}, {3, 4}}), (Sets{{5, 6}, {1, 3, 4}}));
+  EXPECT_TRUE(connected_tasks({}).empty());
+}
+
+}  // namespace
+}  // namespace sextant::testing
