@@ -16,7 +16,7 @@
 #include "planner/exact/ilp.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/portfolio/portfolio.h"
-#include "planner/search/shared_layouts.h"
+#include "planner/search/finish.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
 
@@ -24,7 +24,7 @@ namespace sextant {
 namespace {
 
 constexpr int kMaxExhaustive = 16;  // as search_space.cpp; 4 to 8 in practice
-constexpr int kMaxIlp = 16;         // which take seconds; of 24 it can take more than five minutes
+constexpr int kMaxIlp = 24;         // 16 take seconds, 24 minutes
 
 PlanResult plan_exactly_from_start(const PlanRequest& request) {
   ExactLimits limits;

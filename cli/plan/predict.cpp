@@ -10,7 +10,7 @@
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "planner/search/shared_layouts.h"
+#include "planner/search/finish.h"
 #include "reports/export/chrome_trace.h"
 #include "sextant/document.h"
 #include "sextant/profile_space.h"

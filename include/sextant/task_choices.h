@@ -40,7 +40,7 @@ struct TaskChoices {
 // A framework's rules for pairs of tasks, given by number. The device sets of `same` pairs must be identical and
 // those of `apart` pairs disjoint; each pair that breaks its rule adds one to the excess over the limits of the
 // search (Score::overrun). The tasks of `same_layout` pairs run on one engine: when a search is over, its plan
-// gets the best layout that they can share (planner/search/shared_layouts.h).
+// gets the best layout that they can share (planner/search/finish.h).
 using TaskPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 struct DeviceRules {
   TaskPairs same;

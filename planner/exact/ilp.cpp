@@ -31,25 +31,11 @@ void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result)
       predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
 }
 
-// The plan as a candidate of the evaluator; empty if its replicas or stages differ.
-std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space) {
-  Candidate candidate;
-  const Workflow& workflow = space.request().workflow;
-  for (int t = 0; t < space.tasks(); ++t) {
-    const auto task = start.plan->tasks.find(workflow.tasks[static_cast<std::size_t>(t)].name);
-    if (task == start.plan->tasks.end()) return std::nullopt;
-    std::optional<CanonicalLayout> seat = canonical_layout_in_search(t, task->second, space.request());
-    if (!seat) return std::nullopt;
-    candidate.tasks.push_back({space.evaluator().shapes(t).add(seat->shape), std::move(seat->devices)});
-  }
-  return candidate;
-}
-
 // The request's own, if it is of the space, or the best of the first few that branch and bound comes upon.
 std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sync) {
   const PlanRequest& request = space.request();
   if (request.start != nullptr && request.start->plan) {
-    std::optional<Candidate> own = candidate_of(*request.start, space);
+    std::optional<Candidate> own = candidate_of(*request.start->plan, request, space.evaluator());
     if (own && space.choice_of(*own)) return own;
   }
   constexpr std::uint64_t kNodes = 256;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <set>
 #include <string_view>
 
 #include "core/json_value.h"
+#include "core/units.h"
 #include "planner/baselines/streamrl.h"
 #include "planner/baselines/subsets.h"
 #include "planner/baselines/verl.h"
@@ -13,7 +15,7 @@
 #include "planner/search/islands.h"
 #include "planner/search/known_options.h"
 #include "planner/search/search_run.h"
-#include "planner/search/shared_layouts.h"
+#include "planner/search/finish.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
 #include "sextant/predict.h"
@@ -26,6 +28,12 @@ constexpr double kWorthUnevenness = 0.02;
 bool are_devices_alike(const Cluster& cluster) {
   return std::all_of(cluster.nodes().begin(), cluster.nodes().end(),
                      [&](const Node& node) { return node.device_type == cluster.nodes().front().device_type; });
+}
+
+std::size_t devices_of(const Plan& plan) {
+  std::set<DeviceId> all;
+  for (const auto& [name, task] : plan.tasks) all.merge(task.devices());
+  return all.size();
 }
 
 bool may_share_all(const PlanRequest& request) { return request.device_rules.apart.empty(); }
@@ -254,6 +262,9 @@ class Portfolio {
     Found found{result, std::string(by), loss_of(result)};
     if (is_alike_ && is_even(*result.plan, request_.workflow.sequences()) && found.loss < best_even_.loss)
       best_even_ = found;
+    if (found.loss < best_on_all_.loss &&
+        devices_of(*result.plan) == static_cast<std::size_t>(request_.cluster.device_count()))
+      best_on_all_ = found;
     if (found.loss < best_.loss) best_ = std::move(found);
   }
 
@@ -275,10 +286,24 @@ class Portfolio {
     result.improvements = curve_;
     while (result.improvements.size() > 1 && result.improvements.back().loss < answer.loss * (1 - kRounding))
       result.improvements.pop_back();  // uneven, and hardly better
-    result.message = best_of_plans(feasible_, candidates_) + "; found by " + answer.by;
-    if (proved_ && *proved_ >= answer.loss * (1 - kRounding))
+    PlanRequest own = request_;
+    own.known_options = known_options_;
+    use_slack(own, result);
+    result.message = best_of_plans(feasible_, candidates_) + "; found by " + answer.by + idle_reason(answer);
+    if (proved_ && *proved_ >= loss_of(result) * (1 - kRounding))
       result.message += "; no plan of whole units is better (proved by exact)";
     return result;
+  }
+
+  // Why devices are left idle; empty if none is.
+  [[nodiscard]] std::string idle_reason(const Found& answer) const {
+    const std::size_t all = static_cast<std::size_t>(request_.cluster.device_count());
+    const std::size_t used = devices_of(*answer.result.plan);
+    if (used == all || !request_.objective.is_time_alone()) return "";
+    std::string reason = "; " + std::to_string(all - used) + " devices are idle: ";
+    if (!best_on_all_.is_there()) return reason + "no plan that fits was found on all " + std::to_string(all);
+    return reason + "the fastest plan found on all " + std::to_string(all) + " takes " +
+           format_seconds(best_on_all_.result.prediction->iteration_s);
   }
 
   static constexpr double kRounding = 1e-9;  // relative
@@ -290,7 +315,7 @@ class Portfolio {
   Budget budget_;
   std::uint64_t spent_ = 0, candidates_ = 0, feasible_ = 0;
   int threads_ = 1;
-  Found best_, best_even_;
+  Found best_, best_even_, best_on_all_;
   std::optional<double> proved_;  // no plan of whole units has a lower loss
   std::vector<Improvement> curve_;
   double shown_loss_ = std::numeric_limits<double>::infinity();  // of what the caller was told last

@@ -227,6 +227,18 @@ std::optional<CanonicalLayout> canonical_layout_in_search(int task, const TaskPl
   return seat;
 }
 
+std::optional<Candidate> candidate_of(const Plan& plan, const PlanRequest& request, Evaluator& evaluator) {
+  Candidate candidate;
+  for (int t = 0; t < evaluator.task_count(); ++t) {
+    const auto task = plan.tasks.find(request.workflow.tasks[static_cast<std::size_t>(t)].name);
+    if (task == plan.tasks.end()) return std::nullopt;
+    std::optional<CanonicalLayout> seat = canonical_layout_in_search(t, task->second, request);
+    if (!seat) return std::nullopt;
+    candidate.tasks.push_back({evaluator.shapes(t).add(seat->shape), std::move(seat->devices)});
+  }
+  return candidate;
+}
+
 std::string infeasible_pin_reason(const PlanRequest& request, int task, int devices) {
   const Task& of = request.workflow.tasks[static_cast<std::size_t>(task)];
   if (!shapes_of(of, request.workflow, devices, shape_limits_of(request)).empty()) return "";

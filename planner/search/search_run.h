@@ -136,6 +136,11 @@ class SearchRun {
 [[nodiscard]] std::optional<CanonicalLayout> canonical_layout_in_search(int task, const TaskPlan& layout,
                                                                         const PlanRequest& request);
 
+// A plan as a candidate of the evaluator. Returns nullopt if canonical_layout_in_search does for a task, or if a
+// task is missing.
+[[nodiscard]] std::optional<Candidate> candidate_of(const Plan& plan, const PlanRequest& request,
+                                                    Evaluator& evaluator);
+
 // The reason why a pinned task has no layout on that number of devices; empty if it has one.
 [[nodiscard]] std::string infeasible_pin_reason(const PlanRequest& request, int task, int devices);
 

@@ -1,4 +1,4 @@
-#include "planner/search/shared_layouts.h"
+#include "planner/search/finish.h"
 
 #include <algorithm>
 #include <limits>
@@ -163,19 +163,15 @@ std::vector<TaskSet> sets_to_mend(const PlanRequest& request, const Plan& plan) 
   return sets;
 }
 
-std::optional<Candidate> whole_candidate(const PlanRequest& request, const Plan& plan, Evaluator& evaluator) {
-  Candidate candidate;
-  for (int t = 0; t < evaluator.task_count(); ++t) {
-    const TaskPlan& task = plan.tasks.at(request.workflow.tasks[static_cast<std::size_t>(t)].name);
-    std::optional<CanonicalLayout> seat = canonical_layout_in_search(t, task, request);
-    if (!seat) return std::nullopt;
-    candidate.tasks.push_back({evaluator.shapes(t).add(seat->shape), std::move(seat->devices)});
-  }
-  return candidate;
-}
-
 double loss_of_answer(const PlanRequest& request, const PlanResult& result) {
   return loss_of(request.objective, result.prediction->iteration_s, rented_by(*result.plan, request.cluster));
+}
+
+void take_candidate(const Candidate& candidate, const PlanRequest& request, const Evaluator& evaluator,
+                    PlanResult& result) {
+  result.plan = evaluator.plan_of(candidate, std::string(result.plan->name));
+  result.prediction =
+      predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
 }
 
 // The last improvement is the answer: those that only the rule made impossible go.
@@ -196,6 +192,29 @@ void drop_plan(PlanResult& result) {
   result.prediction.reset();
   result.proof = Proof::none;
   result.gap_fraction = std::numeric_limits<double>::infinity();
+}
+
+// Gives the task the fastest option on its devices with which the plan fits and its loss is not above the limit.
+void shorten(int task, double max_loss, SearchTables& tables, Candidate& candidate) {
+  Evaluator& evaluator = tables.evaluator;
+  std::vector<std::uint16_t> devices = candidate.tasks[static_cast<std::size_t>(task)].devices;
+  std::sort(devices.begin(), devices.end());
+  const std::vector<Option>& options = tables.options.of(task, devices);
+  (void)evaluator.evaluate(candidate);
+  const double task_s = evaluator.task_s(task);
+  constexpr double kWorthwhile = 0.05;
+  for (const Option& option : options) {
+    if (option.value.time_s >= task_s * (1 - kWorthwhile)) return;
+    const Shape& shape = evaluator.shapes(task).at(option.shape);
+    evaluator.replace_task(task, placed(shape, option.shape, option.order, devices));
+    const Score score = evaluator.score();
+    if (score.fits() && score.loss <= max_loss) {
+      evaluator.keep();
+      candidate = evaluator.current();
+      return;
+    }
+    evaluator.undo();
+  }
 }
 
 }  // namespace
@@ -230,7 +249,7 @@ void share_layouts(const PlanRequest& request, PlanResult& result) {
   const std::vector<TaskSet> sets = sets_to_mend(request, *result.plan);
   if (sets.empty()) return;
   SearchTables tables(request);
-  std::optional<Candidate> candidate = whole_candidate(request, *result.plan, tables.evaluator);
+  std::optional<Candidate> candidate = candidate_of(*result.plan, request, tables.evaluator);
   if (!candidate) return;
   for (const TaskSet& tasks : sets) {
     candidate = LayoutOfSet(request, tables, tasks).best(*candidate);
@@ -238,15 +257,32 @@ void share_layouts(const PlanRequest& request, PlanResult& result) {
   }
   if (!tables.evaluator.evaluate(*candidate).fits()) return drop_plan(result);
   const double loss_before = loss_of_answer(request, result);
-  const std::string name = result.plan->name;
-  result.plan = tables.evaluator.plan_of(*candidate, name);
-  result.prediction =
-      predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
+  take_candidate(*candidate, request, tables.evaluator, result);
   const double loss = loss_of_answer(request, result);
   end_curve_at(loss, result);
   if (loss <= loss_before * (1 + SearchRun::kRounding) || result.proof == Proof::none) return;
   if (result.proof == Proof::optimal) result.proof = Proof::gap;
   if (result.lower_bound > 0) result.gap_fraction = loss / result.lower_bound - 1;
+}
+
+void use_slack(const PlanRequest& request, PlanResult& result) {
+  if (!result.plan) return;
+  SearchTables tables(request);
+  Evaluator& evaluator = tables.evaluator;
+  std::optional<Candidate> candidate = candidate_of(*result.plan, request, evaluator);
+  if (!candidate) return;
+  std::set<std::size_t> fixed;
+  for (const TaskSet& tasks : connected_tasks(request.device_rules.same_layout))
+    fixed.insert(tasks.begin(), tasks.end());
+  const double max_loss = evaluator.evaluate(*candidate).loss * (1 + kMaxLossOfSlack);
+  const Candidate before = *candidate;
+  for (std::size_t t = 0; t < candidate->tasks.size(); ++t) {
+    if (!fixed.contains(t) && !request.limits.pins.contains(request.workflow.tasks[t].name))
+      shorten(static_cast<int>(t), max_loss, tables, *candidate);
+  }
+  if (*candidate == before) return;
+  take_candidate(*candidate, request, evaluator, result);
+  end_curve_at(loss_of_answer(request, result), result);
 }
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// Tasks that a framework runs with one layout, because one engine computes both: an actor's training and the
-// second pass over its log-probabilities, for example.
+// The last changes of a plan that was found. Tasks that a framework runs on one engine get one layout: an actor's
+// training and the second pass over its log-probabilities, for example. Tasks with slack get faster ones.
 #pragma once
 
 #include <cstddef>
@@ -22,5 +22,11 @@ namespace sextant {
 // if a task of the set is pinned. A plan that was proved to be the best without the rule keeps the lower bound
 // and loses the proof. If nothing fits, there is no plan.
 void share_layouts(const PlanRequest& request, PlanResult& result);
+
+// Makes tasks at least 5 % faster on their devices if the loss rises by no more than kMaxLossOfSlack of it: a task
+// that runs beside a slower one has slack, and a search is content with any of its layouts that is fast enough on
+// average. Pinned tasks and those of same_layout keep theirs.
+inline constexpr double kMaxLossOfSlack = 1e-3;
+void use_slack(const PlanRequest& request, PlanResult& result);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-#include "planner/search/shared_layouts.h"
+#include "planner/search/finish.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include "planner/search/search_run.h"
 #include "planner/verify/framework_rules.h"
 #include "sextant/planners.h"
+#include "sextant/predict.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {
@@ -100,6 +101,45 @@ TEST_F(SharedLayouts, TakesAProofThatIsOfAnotherPlan) {
   ASSERT_TRUE(result.plan);
   EXPECT_EQ(result.proof, Proof::gap);
   EXPECT_NEAR(result.gap_fraction, result.prediction->iteration_s / result.lower_bound - 1, 1e-12);
+}
+
+// Generation on a node of its own beside training on another, which takes longer: a slow engine costs nothing,
+// and a fast one is taken all the same.
+TEST(UseSlack, MakesATaskFasterThatRunsBesideASlowerOne) {
+  const Workflow workflow = ppo_8b(Mode::one_step_off);
+  const Cluster cluster = cluster_of({{"a100", 4}});
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  PlanResult result = find_planner("streamrl")->plan(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found);
+  SearchTables tables(request);
+  Candidate candidate = *candidate_of(*result.plan, request, tables.evaluator);
+  const double loss = tables.evaluator.evaluate(candidate).loss;
+  const int generation = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
+  const auto at = static_cast<std::size_t>(generation);
+  std::vector<std::uint16_t> devices = candidate.tasks[at].devices;
+  std::sort(devices.begin(), devices.end());
+  const std::vector<Option>& options = tables.options.of(generation, devices);
+  // The slowest engine that leaves the plan as fast as it is.
+  (void)tables.evaluator.evaluate(candidate);
+  for (auto option = options.rbegin(); option != options.rend(); ++option) {
+    const Shape& shape = tables.evaluator.shapes(generation).at(option->shape);
+    Candidate slow = candidate;
+    slow.tasks[at] = placed(shape, option->shape, option->order, devices);
+    const Score score = tables.evaluator.evaluate(slow);
+    if (!score.fits() || score.loss > loss * (1 + 1e-9)) continue;
+    candidate = slow;
+    break;
+  }
+  result.plan = tables.evaluator.plan_of(candidate, "slow");
+  result.prediction = predict(cluster, workflow, *result.plan, coefficients);
+  const double slow_s = tables.evaluator.value_of(generation, candidate.tasks[at]).time_s;
+  use_slack(request, result);
+  EXPECT_LE(result.prediction->iteration_s, loss * (1 + kMaxLossOfSlack + 1e-9));
+  const Candidate after = *candidate_of(*result.plan, request, tables.evaluator);
+  const double fast_s = tables.evaluator.value_of(generation, after.tasks[at]).time_s;
+  EXPECT_LT(fast_s, slow_s);
+  EXPECT_EQ(result.plan->tasks.at(workflow.tasks[at].name).devices().size(), devices.size());
 }
 
 TEST(ConnectedTasks, JoinsPairsThatShareATask) {
