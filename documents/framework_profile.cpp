@@ -182,12 +182,13 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
-    layout->allow_only({"even_batch", "stages", "outermost"});
+    layout->allow_only({"even_batch", "stages", "outermost", "shares_all_or_none"});
     if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
     if (const auto rule = layout->optional("stages")) of_all.stages = parse_stage_rule(*rule);
     if (const auto outermost = layout->optional("outermost"))
       profile.has_stages_outermost = outermost->one_of({"replicas", "stages"}) == 1;
   }
+  profile.shares_all_or_none = flag_of(view, "layout", "shares_all_or_none", false);
   if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);
   profile.same_layout = parse_sets(view, "same_layout");

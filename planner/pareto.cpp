@@ -25,8 +25,11 @@ class Front {
 
   // The points by time, without those that cost at least as much as a faster one.
   std::vector<ParetoPoint> done() {
-    std::stable_sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
-      return a.result.prediction->iteration_s < b.result.prediction->iteration_s;
+    const auto time_s = [](const ParetoPoint& point) {
+      return point.result.prediction ? point.result.prediction->iteration_s : 0;
+    };
+    std::stable_sort(points_.begin(), points_.end(), [&](const ParetoPoint& a, const ParetoPoint& b) {
+      return time_s(a) < time_s(b);
     });
     std::vector<ParetoPoint> kept;
     for (ParetoPoint& point : points_) {

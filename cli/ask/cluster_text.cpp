@@ -202,6 +202,9 @@ void add(const Group& group, std::size_t number, bool is_alone, Assembly& all) {
   const auto level = all.levels.find(LinkLevel::within_zone);
   if (is_alone) {
     all.levels = one.levels();
+    // A single node has no other to reach, but what-if questions and advice add some.
+    if (group.gpu.between_nodes.bytes_per_s.value > 0)
+      all.levels.try_emplace(LinkLevel::within_zone, group.gpu.between_nodes);
   } else if (level == all.levels.end()) {
     all.levels = {{LinkLevel::within_node, group.gpu.within_node},
                   {LinkLevel::within_zone, group.gpu.between_nodes}};

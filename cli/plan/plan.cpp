@@ -59,7 +59,9 @@ std::string infeasibility_reason(const PlanRequest& request, const FrameworkProf
   std::string reason = fits.empty() ? "" : "; " + fits;
   if (may_be_short && !fits.starts_with("a larger --budget") &&
       (fits.empty() || answer.result.candidates < kFewPlans))
-    reason += fits.empty() ? "; a larger --budget may find one"
+    reason += fits.empty() ? (answer.result.candidates < kFewPlans ? "; a larger --budget may find one"
+                                                                   : "; a smaller model, adapters (lora_rank) "
+                                                                     "or more GPUs may help")
                            : "; the search was short, so a larger --budget may find one without that";
   return reason;
 }

@@ -76,10 +76,16 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
                           plan.tasks.at(workflow.tasks[pair.second].name)))
       add("different layouts of " + named(pair) + ", which one engine computes");
   }
+  const auto share = [&](const auto& pair) {
+    return std::any_of(devices[pair.first].begin(), devices[pair.first].end(),
+                       [&](DeviceId device) { return devices[pair.second].contains(device); });
+  };
   for (const auto& pair : space.device_rules.apart) {
-    const bool share = std::any_of(devices[pair.first].begin(), devices[pair.first].end(),
-                                   [&](DeviceId device) { return devices[pair.second].contains(device); });
-    if (share) add(named(pair) + " on the same devices");
+    if (share(pair)) add(named(pair) + " on the same devices");
+  }
+  for (const auto& pair : space.device_rules.all_or_none) {
+    if (share(pair) && devices[pair.first] != devices[pair.second])
+      add(named(pair) + ", which share a part of their devices");
   }
   return notes;
 }

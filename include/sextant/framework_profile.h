@@ -56,6 +56,7 @@ struct FrameworkProfile {
   std::map<Mode, std::vector<std::vector<std::string>>> apart_devices;
   // Sets of tasks that one engine computes, with the same replicas, stages and degrees, in every mode.
   std::vector<std::vector<std::string>> same_layout;
+  bool shares_all_or_none = false;  // two tasks run on the same devices or on disjoint ones
   // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never
   // does (false). The executions for generation decide in all other modes.
   std::map<Mode, bool> engine_sleeps;

@@ -38,23 +38,25 @@ struct TaskChoices {
 };
 
 // A framework's rules for pairs of tasks, given by number. The device sets of `same` pairs must be identical and
-// those of `apart` pairs disjoint; each pair that breaks its rule adds one to the excess over the limits of the
-// search (Score::overrun). The tasks of `same_layout` pairs run on one engine: when a search is over, its plan
+// those of `apart` pairs disjoint, those of `all_or_none` pairs either; each pair that breaks its rule adds one to
+// the excess over the limits of the search (Score::overrun). The tasks of `same_layout` pairs run on one engine: when a search is over, its plan
 // gets the best layout that they can share (planner/search/finish.h).
 using TaskPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 struct DeviceRules {
   TaskPairs same;
   TaskPairs apart;
+  TaskPairs all_or_none = {};
   TaskPairs same_layout = {};
 
   // True if there is no rule for device sets.
-  [[nodiscard]] bool empty() const { return same.empty() && apart.empty(); }
+  [[nodiscard]] bool empty() const { return same.empty() && apart.empty() && all_or_none.empty(); }
   // Number of broken rules; is_same and overlap compare the device sets of two tasks.
   template <typename IsSame, typename Overlap>
   [[nodiscard]] int broken(IsSame is_same, Overlap overlap) const {
     int count = 0;
     for (const auto& [task, other] : same) count += is_same(task, other) ? 0 : 1;
     for (const auto& [task, other] : apart) count += overlap(task, other) ? 1 : 0;
+    for (const auto& [task, other] : all_or_none) count += overlap(task, other) && !is_same(task, other) ? 1 : 0;
     return count;
   }
 };

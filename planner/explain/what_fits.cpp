@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "core/units.h"
 #include "planner/explain/change.h"
@@ -102,7 +103,11 @@ std::string with_any_layout(const PlanRequest& request, const FrameworkProfile* 
 std::string with_more_nodes(const PlanRequest& request, const FrameworkProfile* profile) {
   const Node& first = request.cluster.nodes().front();
   const int nodes = static_cast<int>(request.cluster.nodes().size());
-  for (int more = 1; more <= 2 * nodes; more = more == 1 ? 2 : more * 2) {
+  constexpr int kFewNodes = 2;
+  std::set<int> wanted{nodes + 1, 2 * nodes, 3 * nodes, 4 * nodes};
+  if (nodes <= kFewNodes) wanted.insert(8 * nodes);
+  for (const int count : wanted) {
+    const int more = count - nodes;
     std::optional<Cluster> larger;
     try {
       larger = changed(request.cluster, AddMachines{first.device_type, more, ""});

@@ -160,7 +160,13 @@ DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) 
     throw_bad_input(reason + "; --any-layout plans it anyway");
   const auto same = profile.same_devices.find(workflow.mode);
   const auto apart = profile.apart_devices.find(workflow.mode);
-  DeviceRules rules{pairs_of(same->second, workflow, false), {}, pairs_of(profile.same_layout, workflow, false)};
+  DeviceRules rules{pairs_of(same->second, workflow, false), {}};
+  rules.same_layout = pairs_of(profile.same_layout, workflow, false);
+  if (profile.shares_all_or_none) {
+    std::vector<std::string> all;
+    for (const Task& task : workflow.tasks) all.push_back(task.name);
+    rules.all_or_none = pairs_of({all}, workflow, true);
+  }
   if (apart != profile.apart_devices.end()) rules.apart = pairs_of(apart->second, workflow, true);
   return rules;
 }

@@ -23,7 +23,7 @@ class KnownOptions {
 
  private:
   class End;
-  // What the options depend on.
+  // The inputs on which options depend.
   struct Inputs {
     const Cluster* cluster;
     const Workflow* workflow;

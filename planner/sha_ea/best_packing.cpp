@@ -73,7 +73,7 @@ class CornerPacking {
     }
   }
 
-  // By task of the corner; empty if nothing fits.
+  // The options of the tasks of the corner; empty if nothing fits.
   [[nodiscard]] std::vector<const Option*> best() {
     for (auto cap = caps_.rbegin(); cap != caps_.rend(); ++cap) {
       if (*cap < free_bytes_ && !look_under(*cap)) break;

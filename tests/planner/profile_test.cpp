@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/json_value.h"
+#include "sextant/planners.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {
@@ -181,6 +182,43 @@ TEST(TakeProfile, KeepsTasksApartThatCannotShareDevices) {
   EXPECT_TRUE(space.device_rules.same.empty());
   EXPECT_EQ(space.device_rules.apart.size(), 3U);  // every two of three tasks
   EXPECT_TRUE(space_of(profile, ppo_8b(), cluster_of({{"a100", 1}})).device_rules.empty());
+}
+
+TEST(DeviceRules, CountPairsThatShareAPart) {
+  DeviceRules rules;
+  rules.all_or_none = {{0, 1}, {0, 2}, {1, 2}};
+  EXPECT_FALSE(rules.empty());
+  // Tasks 0 and 1 are on the same devices, and task 2 on some of them or on none.
+  const auto is_same = [](std::size_t task, std::size_t other) { return task == 0 && other == 1; };
+  EXPECT_EQ(rules.broken(is_same, [](std::size_t, std::size_t) { return true; }), 2);
+  EXPECT_EQ(rules.broken(is_same, is_same), 0);
+}
+
+TEST(TakeProfile, LetsTasksShareAllDevicesOrNone) {
+  const auto partly_shared = [](const Plan& plan) {
+    int count = 0;
+    for (const auto& [name, task] : plan.tasks) {
+      for (const auto& [other_name, other] : plan.tasks) {
+        const std::set<DeviceId> devices = task.devices(), others = other.devices();
+        const bool overlap = std::any_of(devices.begin(), devices.end(),
+                                         [&](DeviceId device) { return others.contains(device); });
+        count += overlap && devices != others ? 1 : 0;
+      }
+    }
+    return count;
+  };
+  const Workflow workflow = ppo_8b();
+  const Cluster cluster = mixed_64();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.budget.evaluations = 4000;
+  const Planner& planner = *find_planner("portfolio");
+  take_profile(profile_of("{}", R"(, "layout": {"shares_all_or_none": true})"), LayoutRules::as_framework,
+               request);
+  EXPECT_EQ(request.device_rules.all_or_none.size(), 15U);  // every two of six tasks
+  const PlanResult result = planner.plan(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_EQ(partly_shared(*result.plan), 0);
 }
 
 }  // namespace
