@@ -163,7 +163,7 @@ void JsonView::expect_object() const {
   }
 }
 
-void JsonView::allow_only(std::initializer_list<std::string_view> keys) const {
+void JsonView::allow_only(const std::vector<std::string_view>& keys) const {
   expect_object();
   for (const auto& [key, item] : value_->items()) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {

@@ -1,6 +1,5 @@
 // Reading and writing of sextant/cluster.h.
-#include "core/json_value.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 #include "sextant/cluster.h"
 
 namespace sextant {
@@ -26,98 +25,29 @@ std::map<Precision, Quantity> parse_flop_rates(const JsonView& view) {
   return out;
 }
 
-std::map<std::string, DeviceMeasurement> parse_measurements(const JsonView& view) {
-  std::map<std::string, DeviceMeasurement> out;
-  for (const auto& [name, measurement] : view.members()) {
-    measurement.allow_only({"unit", "quantity"});
-    const std::size_t unit = measurement.required("unit").one_of({kUnits.begin(), kUnits.end()});
-    out[name] = {std::string(kUnits.at(unit)), Quantity::parse(measurement.required("quantity"))};
-  }
-  return out;
+const Fields<DeviceMeasurement>& measurement_fields() {
+  static const Fields<DeviceMeasurement> fields{
+      required("unit", &DeviceMeasurement::unit, one_of({kUnits.begin(), kUnits.end()})),
+      required("quantity", &DeviceMeasurement::quantity, quantity()),
+  };
+  return fields;
 }
 
-DeviceType parse_device_type(const JsonView& view) {
-  view.allow_only({"kind", "memory_bytes", "memory_bytes_per_s", "flop_per_s", "host_bytes_per_s",
-                   "price_usd_per_hour", "measurements"});
-  DeviceType out;
-  out.kind = parse_name<DeviceKind>(view.required("kind"), kDeviceKinds);
-  out.memory_bytes = Quantity::parse(view.required("memory_bytes"));
-  out.memory_bytes_per_s = Quantity::parse(view.required("memory_bytes_per_s"));
-  out.flop_per_s = parse_flop_rates(view.required("flop_per_s"));
-  if (const auto host = view.optional("host_bytes_per_s")) {
-    out.host_bytes_per_s = Quantity::parse(*host);
-  }
-  if (const auto price = view.optional("price_usd_per_hour")) {
-    out.price_usd_per_hour = Quantity::parse(*price, true);
-  }
-  if (const auto measurements = view.optional("measurements")) {
-    out.measurements = parse_measurements(*measurements);
-  }
-  return out;
-}
-
-Json to_json(const DeviceType& type) {
-  Json rates = Json::object();
-  for (const auto& [precision, rate] : type.flop_per_s) {
-    rates[std::string(name_of(precision))] = rate.to_json();
-  }
-  Json out = {{"kind", name_in(kDeviceKinds, type.kind)},
-              {"memory_bytes", type.memory_bytes.to_json()},
-              {"memory_bytes_per_s", type.memory_bytes_per_s.to_json()},
-              {"flop_per_s", rates}};
-  if (type.host_bytes_per_s) {
-    out["host_bytes_per_s"] = type.host_bytes_per_s->to_json();
-  }
-  if (type.price_usd_per_hour) {
-    out["price_usd_per_hour"] = type.price_usd_per_hour->to_json();
-  }
-  for (const auto& [name, measurement] : type.measurements) {
-    out["measurements"][name] = {{"unit", measurement.unit}, {"quantity", measurement.quantity.to_json()}};
-  }
-  return out;
-}
-
-Node parse_node(const JsonView& view) {
-  view.allow_only(
-      {"name", "region", "zone", "device_type", "devices", "host_memory_bytes", "link", "network_bytes_per_s"});
-  Node out;
-  out.name = view.required("name").text();
-  out.region = view.required("region").text();
-  out.zone = view.required("zone").text();
-  out.device_type = view.required("device_type").text();
-  out.devices = view.required("devices").count(1);
-  if (const auto memory = view.optional("host_memory_bytes")) {
-    out.host_memory_bytes = memory->positive();
-  }
-  if (const auto link = view.optional("link")) {
-    out.link = LinkRate::parse(*link);
-  }
-  if (const auto network = view.optional("network_bytes_per_s")) {
-    out.network_bytes_per_s = network->positive();
-  }
-  return out;
-}
-
-Json to_json(const Node& node) {
-  Json out = {{"name", node.name},
-              {"region", node.region},
-              {"zone", node.zone},
-              {"device_type", node.device_type},
-              {"devices", node.devices}};
-  if (node.host_memory_bytes) {
-    out["host_memory_bytes"] = *node.host_memory_bytes;
-  }
-  if (node.link) {
-    out["link"] = node.link->to_json();
-  }
-  if (node.network_bytes_per_s) {
-    out["network_bytes_per_s"] = *node.network_bytes_per_s;
-  }
-  return out;
+Kind<std::map<Precision, Quantity>> flop_rates() {
+  return {parse_flop_rates,
+          [](const std::map<Precision, Quantity>& rates) {
+            Json out = Json::object();
+            for (const auto& [precision, rate] : rates) out[name_of(precision)] = rate.to_json();
+            return out;
+          },
+          {{"type", "object"},
+           {"minProperties", 1},
+           {"propertyNames", precision().schema},
+           {"additionalProperties", quantity().schema}}};
 }
 
 std::map<LinkLevel, LinkRate> parse_levels(const JsonView& view) {
-  view.allow_only({kLevels[0], kLevels[1], kLevels[2], kLevels[3]});
+  view.allow_only({kLevels.begin(), kLevels.end()});
   std::map<LinkLevel, LinkRate> out;
   for (std::size_t level = 0; level < kLevels.size(); ++level) {
     if (const auto rate = view.optional(kLevels[level])) {
@@ -127,70 +57,95 @@ std::map<LinkLevel, LinkRate> parse_levels(const JsonView& view) {
   return out;
 }
 
-LinkRate parse_rate(const JsonView& view) {
-  LinkRate rate{Quantity::parse(view.required("latency_s"), true),
-                Quantity::parse(view.required("bytes_per_s"))};
-  if (const auto capacity = view.optional("capacity_bytes_per_s"))
-    rate.capacity_bytes_per_s = Quantity::parse(*capacity);
-  return rate;
-}
-
 LinkException parse_exception(const JsonView& view) {
   view.allow_only({"scope", "from", "to", "latency_s", "bytes_per_s", "capacity_bytes_per_s", "both_ways"});
   LinkException out;
   out.scope = parse_name<LinkScope>(view.required("scope"), kScopes);
   out.from = view.required("from").text();
   out.to = view.required("to").text();
-  out.rate = parse_rate(view);
+  for (const Field<LinkRate>& field : link_fields()) field.read(view, out.rate);
   if (const auto both_ways = view.optional("both_ways")) {
     out.both_ways = both_ways->flag();
   }
   return out;
 }
 
-Json to_json(const LinkException& exception) {
+Json exception_to_json(const LinkException& exception) {
   Json out = {{"scope", name_in(kScopes, exception.scope)}, {"from", exception.from}, {"to", exception.to}};
   out.update(exception.rate.to_json());
   out["both_ways"] = exception.both_ways;
   return out;
 }
 
+Kind<std::vector<LinkException>> link_exceptions() {
+  return list_of(Kind<LinkException>{parse_exception, exception_to_json, {{"$ref", "#/$defs/link_exception"}}});
+}
+
 }  // namespace
 
-LinkRate LinkRate::parse(const JsonView& view) {
-  view.allow_only({"latency_s", "bytes_per_s", "capacity_bytes_per_s"});
-  return parse_rate(view);
+const Fields<LinkRate>& link_fields() {
+  static const Fields<LinkRate> fields{
+      required("latency_s", &LinkRate::latency_s, quantity_or_zero(), "Seconds before the first byte arrives."),
+      required("bytes_per_s", &LinkRate::bytes_per_s, quantity(),
+               "Bytes per second between two devices on their own, one direction."),
+      optional("capacity_bytes_per_s", &LinkRate::capacity_bytes_per_s, quantity(),
+               "Rate of all transfers together between the two nodes, zones or regions, one direction; absent: "
+               "never the limit. Not for links within a node or between two devices."),
+  };
+  return fields;
 }
 
-Json LinkRate::to_json() const {
-  Json out = {{"latency_s", latency_s.to_json()}, {"bytes_per_s", bytes_per_s.to_json()}};
-  if (capacity_bytes_per_s) out["capacity_bytes_per_s"] = capacity_bytes_per_s->to_json();
-  return out;
+const Fields<DeviceType>& device_type_fields() {
+  static const Fields<DeviceType> fields{
+      required("kind", &DeviceType::kind, one_of<DeviceKind>(kDeviceKinds)),
+      required("memory_bytes", &DeviceType::memory_bytes, quantity(), "Capacity in bytes."),
+      required("memory_bytes_per_s", &DeviceType::memory_bytes_per_s, quantity(),
+               "Rate of reading device memory, bytes per second."),
+      required("flop_per_s", &DeviceType::flop_per_s, flop_rates(),
+               "Rate of dense matrix multiplication by precision, floating point operations per second."),
+      optional("host_bytes_per_s", &DeviceType::host_bytes_per_s, quantity(),
+               "Rate of the link to the host, one direction; needed if a plan offloads."),
+      optional("price_usd_per_hour", &DeviceType::price_usd_per_hour, quantity_or_zero(),
+               "US dollars per hour of one device."),
+      optional("measurements", &DeviceType::measurements, by_name(object(measurement_fields())),
+               "Other measurements of the device, by probe: launch/kernel, memory/copy, "
+               "attention/decode/64x4096, gemm/bf16/<model>/qkv. The cost model does not use them."),
+  };
+  return fields;
 }
+
+const Fields<Node>& node_fields() {
+  static const Fields<Node> fields{
+      required("name", &Node::name, text()).described_by_hand(),
+      required("region", &Node::region, text()),
+      required("zone", &Node::zone, text(), "A zone lies in one region."),
+      required("device_type", &Node::device_type, text(), "A member of device_types."),
+      required("devices", &Node::devices, count()).described_by_hand(),
+      optional("host_memory_bytes", &Node::host_memory_bytes, positive(), "Bytes of the host's memory."),
+      optional("link", &Node::link, part<LinkRate>("#/$defs/link"), "Link between devices of this node."),
+      optional("network_bytes_per_s", &Node::network_bytes_per_s, positive(),
+               "Rate of all adapters of the node together, one direction; absent: never the limit."),
+  };
+  return fields;
+}
+
+LinkRate LinkRate::parse(const JsonView& view) { return parse_fields(view, link_fields()); }
+
+Json LinkRate::to_json() const { return fields_to_json(*this, link_fields()); }
 
 Cluster Cluster::parse(const JsonView& view) {
   view.allow_only({"name", "device_types", "nodes", "links", "link_exceptions", "environment"});
   std::string name = view.required("name").text();
-  std::map<std::string, DeviceType> types;
-  for (const auto& [type, member] : view.required("device_types").members()) {
-    types.emplace(type, parse_device_type(member));
-  }
-  std::vector<Node> nodes;
-  for (const JsonView& node : view.required("nodes").items()) {
-    nodes.push_back(parse_node(node));
-  }
+  auto types = by_name(object(device_type_fields())).read(view.required("device_types"));
+  auto nodes = list_of(object(node_fields())).read(view.required("nodes"));
   auto levels = parse_levels(view.required("links"));
   std::vector<LinkException> exceptions;
   if (const auto members = view.optional("link_exceptions")) {
-    for (const JsonView& exception : members->items()) {
-      exceptions.push_back(parse_exception(exception));
-    }
+    exceptions = link_exceptions().read(*members);
   }
   std::map<std::string, std::string> environment;
   if (const auto members = view.optional("environment")) {
-    for (const auto& [setting, value] : members->members()) {
-      environment.emplace(setting, value.any_text());
-    }
+    environment = by_name(any_text()).read(*members);
   }
   return within(view.path(), [&] {
     Cluster cluster(std::move(name), std::move(types), std::move(nodes), std::move(levels),
@@ -202,27 +157,14 @@ Cluster Cluster::parse(const JsonView& view) {
 
 Json Cluster::to_json() const {
   Json out = {{"name", name_}};
-  out["device_types"] = Json::object();
-  for (const auto& [type, properties] : device_types_) {
-    out["device_types"][type] = sextant::to_json(properties);
-  }
-  out["nodes"] = Json::array();
-  for (const Node& node : nodes_) {
-    out["nodes"].push_back(sextant::to_json(node));
-  }
+  out["device_types"] = by_name(object(device_type_fields())).write(device_types_);
+  out["nodes"] = list_of(object(node_fields())).write(nodes_);
   out["links"] = Json::object();
   for (const auto& [level, rate] : levels_) {
     out["links"][std::string(name_in(kLevels, level))] = rate.to_json();
   }
-  if (!exceptions_.empty()) {
-    out["link_exceptions"] = Json::array();
-    for (const LinkException& exception : exceptions_) {
-      out["link_exceptions"].push_back(sextant::to_json(exception));
-    }
-  }
-  if (!environment_.empty()) {
-    out["environment"] = environment_;
-  }
+  if (!exceptions_.empty()) out["link_exceptions"] = link_exceptions().write(exceptions_);
+  if (!environment_.empty()) out["environment"] = environment_;
   return out;
 }
 

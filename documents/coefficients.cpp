@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "core/json_value.h"
+#include "documents/field_tables.h"
 
 namespace sextant {
 namespace {
@@ -48,74 +48,56 @@ double parse_value(const JsonView& view, const CoefficientSpec& spec, bool of_on
   return value;
 }
 
-std::string parse_owner(const JsonView& view, std::string_view member) {
-  const auto owner = view.optional(member);
-  return owner ? owner->text() : std::string(kAny);
+bool is_of_one_owner(const Coefficient& in) { return in.device_type != kAny || in.framework != kAny; }
+
+void check_device_type(const JsonView& view, Coefficient& in) {
+  const CoefficientSpec& spec = spec_of(in.id);
+  if (in.device_type == kAny || spec.by_device_type()) return;
+  view.required("device_type").fail("there is one " + std::string(spec.name) + " for all device types");
 }
 
-Coefficient parse_coefficient(const JsonView& view) {
-  view.allow_only({"name", "device_type", "framework", "value", "prior", "prior_error", "standard_error", "low",
-                   "high", "identified", "at_bound"});
-  Coefficient out;
-  out.id = parse_id(view.required("name"));
-  const CoefficientSpec& spec = spec_of(out.id);
-  out.device_type = parse_owner(view, "device_type");
-  if (out.device_type != kAny && !spec.by_device_type()) {
-    view.required("device_type").fail("there is one " + std::string(spec.name) + " for all device types");
-  }
-  out.framework = parse_owner(view, "framework");
-  const bool of_one_owner = out.device_type != kAny || out.framework != kAny;
-  out.value = parse_value(view.required("value"), spec, of_one_owner);
+void check_value(const JsonView& view, Coefficient& in) {
+  in.value = parse_value(view.required("value"), spec_of(in.id), is_of_one_owner(in));
+}
+
+void complete_prior(const JsonView& view, Coefficient& in) {
   const auto prior = view.optional("prior");
-  out.prior = prior ? parse_value(*prior, spec, of_one_owner) : spec.prior;
-  if (const auto error = view.optional("prior_error")) {
-    out.prior_error = error->non_negative();
-  }
-  if (const auto error = view.optional("standard_error")) {
-    out.standard_error = error->non_negative();
-  }
-  if (const auto low = view.optional("low")) {
-    out.low = low->number();
-  }
-  if (const auto high = view.optional("high")) {
-    out.high = high->number();
-    if (out.low && *out.high < *out.low) {
-      high->fail("expected at least \"low\"");
-    }
-  }
-  if (const auto identified = view.optional("identified")) {
-    out.identified = identified->flag();
-  }
-  if (const auto at_bound = view.optional("at_bound")) {
-    out.at_bound = at_bound->flag();
-  }
-  return out;
+  in.prior = prior ? parse_value(*prior, spec_of(in.id), is_of_one_owner(in)) : spec_of(in.id).prior;
 }
 
-Json to_json(const Coefficient& coefficient) {
-  Json out = {{"name", spec_of(coefficient.id).name},
-              {"device_type", coefficient.device_type},
-              {"framework", coefficient.framework},
-              {"value", coefficient.value},
-              {"prior", coefficient.prior}};
-  if (coefficient.prior_error) {
-    out["prior_error"] = *coefficient.prior_error;
-  }
-  if (coefficient.standard_error) {
-    out["standard_error"] = *coefficient.standard_error;
-  }
-  if (coefficient.low) {
-    out["low"] = *coefficient.low;
-  }
-  if (coefficient.high) {
-    out["high"] = *coefficient.high;
-  }
-  out["identified"] = coefficient.identified;
-  out["at_bound"] = coefficient.at_bound;
-  return out;
+void check_interval(const JsonView& view, Coefficient& in) {
+  if (in.low && in.high && *in.high < *in.low) view.required("high").fail("expected at least \"low\"");
+}
+
+Kind<CoefficientId> coefficient_id() {
+  return {parse_id, [](const CoefficientId& id) { return Json(spec_of(id).name); }, nullptr};
 }
 
 }  // namespace
+
+const Fields<Coefficient>& coefficient_fields() {
+  static const Fields<Coefficient> fields{
+      required("name", &Coefficient::id, coefficient_id()).described_by_hand(),
+      defaulted("device_type", &Coefficient::device_type, text(), "Name, or \"*\" for all.")
+          .then(check_device_type),
+      defaulted("framework", &Coefficient::framework, text(), "Name, or \"*\" for all."),
+      required("value", &Coefficient::value, number()).then(check_value).described_by_hand(),
+      defaulted("prior", &Coefficient::prior, number()).completed_by(complete_prior).described_by_hand(),
+      optional("prior_error", &Coefficient::prior_error, non_negative(),
+               "Standard deviation of the prior: of the logarithm if the fit changes the coefficient by "
+               "factors, otherwise of the value; for the value of one owner, of the logarithm of its ratio to "
+               "the value for all."),
+      optional("standard_error", &Coefficient::standard_error, non_negative(),
+               "Standard error of the logarithm if the fit changes the coefficient by factors, otherwise of "
+               "the value."),
+      optional("low", &Coefficient::low, number(), "90 % interval."),
+      optional("high", &Coefficient::high, number()).then(check_interval),
+      defaulted("identified", &Coefficient::identified, flag(),
+                "False: the runs hardly changed it, so it keeps its prior."),
+      defaulted("at_bound", &Coefficient::at_bound, flag()),
+  };
+  return fields;
+}
 
 bool Coefficient::is_driven_to_bound() const {
   constexpr double kMoved = 1e-3;  // relative
@@ -148,7 +130,7 @@ Coefficients Coefficients::parse(const JsonView& view) {
   Coefficients out;
   std::set<std::tuple<CoefficientId, std::string, std::string>> given;
   for (const JsonView& item : view.required("values").items()) {
-    Coefficient entry = parse_coefficient(item);
+    Coefficient entry = parse_fields(item, coefficient_fields());
     if (!given.emplace(entry.id, entry.device_type, entry.framework).second) {
       item.fail(std::string(spec_of(entry.id).name) + " is given twice for this device type and framework");
     }
@@ -162,10 +144,7 @@ Coefficients Coefficients::parse(const JsonView& view) {
 
 Json Coefficients::to_json() const {
   Json out = Json::object();
-  out["values"] = Json::array();
-  for (const Coefficient& entry : values) {
-    out["values"].push_back(sextant::to_json(entry));
-  }
+  out["values"] = list_of(object(coefficient_fields())).write(values);
   if (fit) {
     out["fit"] = fit->to_json();
   }

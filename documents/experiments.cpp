@@ -2,21 +2,16 @@
 
 #include <set>
 
-#include "core/json_value.h"
+#include "documents/values/fields.h"
 
 namespace sextant {
 
 Experiments Experiments::parse(const JsonView& view) {
   view.allow_only({"workflows", "plans", "experiments"});
   Experiments all;
-  for (const auto& [name, workflow] : view.required("workflows").members()) {
-    all.workflows[name] = Workflow::parse(workflow);
-  }
-  for (const auto& [name, member] : view.required("plans").members()) {
-    Plan plan = Plan::parse(member);
-    take_as_stated(plan);
-    all.plans[name] = std::move(plan);
-  }
+  all.workflows = by_name(part<Workflow>("workflow.schema.json")).read(view.required("workflows"));
+  all.plans = by_name(part<Plan>("plan.schema.json")).read(view.required("plans"));
+  for (auto& [name, plan] : all.plans) take_as_stated(plan);
   std::set<std::string> names;
   for (const JsonView& entry : view.required("experiments").items()) {
     entry.allow_only({"name", "workflow", "plan"});

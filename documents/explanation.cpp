@@ -2,28 +2,13 @@
 
 #include <array>
 
-#include "core/json_value.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 
 namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 3> kGoals = {"time", "cost", "devices"};
 constexpr std::array<std::string_view, 3> kOutcomes = {"found", "infeasible", "too_large"};
-
-template <typename T, typename Parse>
-std::vector<T> parse_list(const JsonView& view, Parse parse) {
-  std::vector<T> list;
-  for (const JsonView& item : view.items()) list.push_back(parse(item));
-  return list;
-}
-
-template <typename T, typename Write>
-Json list_to_json(const std::vector<T>& list, Write write) {
-  Json json = Json::array();
-  for (const T& item : list) json.push_back(write(item));
-  return json;
-}
 
 std::optional<double> parse_optional(const JsonView& view, std::string_view key) {
   const std::optional<JsonView> member = view.optional(key);
@@ -34,53 +19,10 @@ void put(Json& json, const char* key, const std::optional<double>& value) {
   if (value) json[key] = *value;
 }
 
-std::map<std::string, std::string> parse_layouts(const JsonView& view) {
-  std::map<std::string, std::string> layouts;
-  for (const auto& [task, layout] : view.members()) layouts[task] = layout.text();
-  return layouts;
-}
+Kind<std::map<std::string, std::string>> layouts() { return defined_at("#/$defs/layouts", by_name(text())); }
 
-Json layouts_to_json(const std::map<std::string, std::string>& layouts) {
-  Json json = Json::object();
-  for (const auto& [task, layout] : layouts) json[task] = layout;
-  return json;
-}
-
-TimePart parse_part(const JsonView& view) {
-  view.allow_only({"task", "term", "seconds"});
-  return {view.required("task").text(), view.required("term").text(), view.required("seconds").number()};
-}
-
-Json part_to_json(const TimePart& part) {
-  return {{"task", part.task}, {"term", part.term}, {"seconds", part.seconds}};
-}
-
-DeviceUse parse_use(const JsonView& view) {
-  view.allow_only({"device_type", "devices", "used", "idle_fraction"});
-  DeviceUse use{view.required("device_type").text(), view.required("devices").count(1),
-                view.required("used").count(), view.required("idle_fraction").fraction()};
-  if (use.used > use.devices) view.required("used").fail("more than \"devices\"");
-  return use;
-}
-
-Json use_to_json(const DeviceUse& use) {
-  return {{"device_type", use.device_type},
-          {"devices", use.devices},
-          {"used", use.used},
-          {"idle_fraction", use.idle_fraction}};
-}
-
-Saving parse_saving(const JsonView& view) {
-  view.allow_only({"name", "of", "elasticity", "saved_fraction"});
-  return {view.required("name").text(), view.required("of").text(), view.required("elasticity").number(),
-          view.required("saved_fraction").number()};
-}
-
-Json saving_to_json(const Saving& saving) {
-  return {{"name", saving.name},
-          {"of", saving.of},
-          {"elasticity", saving.elasticity},
-          {"saved_fraction", saving.saved_fraction}};
+Kind<std::vector<TimePart>> time_parts() {
+  return defined_at("#/$defs/parts", list_of(object(time_part_fields())));
 }
 
 Interval parse_ratio(const JsonView& view) {
@@ -130,8 +72,8 @@ void parse_found(const JsonView& view, T& found) {
   found.iteration_s = view.required("iteration_s").positive();
   found.usd_per_iteration = parse_optional(view, "usd_per_iteration");
   found.ratio = view.required("ratio").positive();
-  found.layouts = parse_layouts(view.required("layouts"));
-  found.differences = parse_list<TimePart>(view.required("differences"), parse_part);
+  found.layouts = layouts().read(view.required("layouts"));
+  found.differences = time_parts().read(view.required("differences"));
   found.chance = parse_chance(view);
 }
 
@@ -145,8 +87,8 @@ void put_found(Json& json, const T& found) {
   json["iteration_s"] = found.iteration_s;
   put(json, "usd_per_iteration", found.usd_per_iteration);
   json["ratio"] = found.ratio;
-  json["layouts"] = layouts_to_json(found.layouts);
-  json["differences"] = list_to_json(found.differences, part_to_json);
+  json["layouts"] = found.layouts;
+  json["differences"] = time_parts().write(found.differences);
   put_chance(json, found.chance);
 }
 
@@ -167,27 +109,11 @@ Json alternative_to_json(const Alternative& alternative) {
   return json;
 }
 
-Flip parse_flip(const JsonView& view) {
-  view.allow_only({"name", "of", "is_hardware", "value", "factor", "to", "standard_errors"});
-  return {view.required("name").text(),           view.required("of").text(),
-          view.required("is_hardware").flag(),    view.required("value").number(),
-          view.required("factor").positive(),     view.required("to").any_text(),
-          parse_optional(view, "standard_errors")};
-}
-
-Json flip_to_json(const Flip& flip) {
-  Json json{{"name", flip.name},   {"of", flip.of},         {"is_hardware", flip.is_hardware},
-            {"value", flip.value}, {"factor", flip.factor}, {"to", flip.to}};
-  put(json, "standard_errors", flip.standard_errors);
-  return json;
-}
-
 WhatIf parse_what_if(const JsonView& view) {
   view.allow_only({"changes", "outcome", "message", "kept_iteration_s", "keeps_plan", "lower_bound_s",
                    "iteration_s", "ratio", "usd_per_iteration", "layouts", "differences", "chance"});
   WhatIf what_if;
-  what_if.changes =
-      parse_list<std::string>(view.required("changes"), [](const JsonView& change) { return change.text(); });
+  what_if.changes = list_of(text()).read(view.required("changes"));
   parse_found(view, what_if);
   what_if.kept_iteration_s = parse_optional(view, "kept_iteration_s");
   what_if.lower_bound_s = parse_optional(view, "lower_bound_s");
@@ -206,46 +132,94 @@ Json what_if_to_json(const WhatIf& what_if) {
 
 }  // namespace
 
-Explanation Explanation::parse(const JsonView& view) {
-  view.allow_only({"workflow", "cluster", "planner", "plan", "goal", "iteration_s", "usd_per_iteration",
-                   "layouts", "bottleneck", "parts", "devices", "savings", "draws", "alternatives", "flips",
-                   "what_ifs"});
-  Explanation explanation;
-  explanation.workflow = view.required("workflow").text();
-  explanation.cluster = view.required("cluster").text();
-  explanation.planner = view.required("planner").text();
-  explanation.plan = view.required("plan").text();
-  if (const std::optional<JsonView> goal = view.optional("goal"))
-    explanation.goal = kGoals[static_cast<std::size_t>(parse_name<std::size_t>(*goal, kGoals))];
-  explanation.iteration_s = view.required("iteration_s").positive();
-  explanation.usd_per_iteration = parse_optional(view, "usd_per_iteration");
-  explanation.layouts = parse_layouts(view.required("layouts"));
-  explanation.bottleneck = view.required("bottleneck").text();
-  explanation.parts = parse_list<TimePart>(view.required("parts"), parse_part);
-  explanation.devices = parse_list<DeviceUse>(view.required("devices"), parse_use);
-  explanation.savings = parse_list<Saving>(view.required("savings"), parse_saving);
-  explanation.draws = view.required("draws").count();
-  explanation.alternatives = parse_list<Alternative>(view.required("alternatives"), parse_alternative);
-  explanation.flips = parse_list<Flip>(view.required("flips"), parse_flip);
-  explanation.what_ifs = parse_list<WhatIf>(view.required("what_ifs"), parse_what_if);
-  return explanation;
+const Fields<TimePart>& time_part_fields() {
+  static const Fields<TimePart> fields{
+      required("task", &TimePart::task, text(), "iteration: of no task."),
+      required("term", &TimePart::term, text(),
+               "Name of the term as in predictions; weight_sync or between_tasks if no task is named."),
+      required("seconds", &TimePart::seconds, number()),
+  };
+  return fields;
 }
 
-Json Explanation::to_json() const {
-  Json json{{"workflow", workflow}, {"cluster", cluster}, {"planner", planner}, {"plan", plan}};
-  if (goal != kGoals.front()) json["goal"] = goal;
-  json["iteration_s"] = iteration_s;
-  put(json, "usd_per_iteration", usd_per_iteration);
-  json["layouts"] = layouts_to_json(layouts);
-  json["bottleneck"] = bottleneck;
-  json["parts"] = list_to_json(parts, part_to_json);
-  json["devices"] = list_to_json(devices, use_to_json);
-  json["savings"] = list_to_json(savings, saving_to_json);
-  json["draws"] = draws;
-  json["alternatives"] = list_to_json(alternatives, alternative_to_json);
-  json["flips"] = list_to_json(flips, flip_to_json);
-  json["what_ifs"] = list_to_json(what_ifs, what_if_to_json);
-  return json;
+const Fields<DeviceUse>& device_use_fields() {
+  static const Fields<DeviceUse> fields{
+      required("device_type", &DeviceUse::device_type, text()),
+      required("devices", &DeviceUse::devices, count()),
+      required("used", &DeviceUse::used, number_of()),
+      required("idle_fraction", &DeviceUse::idle_fraction, fraction(),
+               "Idle share of the time of all devices, used or not.")
+          .then([](const JsonView& view, DeviceUse& use) {
+            if (use.used > use.devices) view.required("used").fail("more than \"devices\"");
+          }),
+  };
+  return fields;
 }
+
+const Fields<Saving>& saving_fields() {
+  static const Fields<Saving> fields{
+      required("name", &Saving::name, text(),
+               "A number of the cluster; link: latency and bandwidth of a level together; device: all rates of "
+               "a type."),
+      required("of", &Saving::of, text(), "Device type or level of links; *: all."),
+      required("elasticity", &Saving::elasticity, number(),
+               "Relative change of the iteration by relative change of the number."),
+      required("saved_fraction", &Saving::saved_fraction, number(),
+               "Share of the iteration that is saved if the number is 10 % better."),
+  };
+  return fields;
+}
+
+const Fields<Flip>& flip_fields() {
+  static const Fields<Flip> fields{
+      required("name", &Flip::name, text()),
+      required("of", &Flip::of, text()),
+      required("is_hardware", &Flip::is_hardware, flag()),
+      required("value", &Flip::value, number(), "Now."),
+      required("factor", &Flip::factor, positive(), "Factor of the number at which the answer changes."),
+      required("to", &Flip::to, any_text(),
+               "The alternative that is better then; empty: the chosen plan no longer fits."),
+      optional("standard_errors", &Flip::standard_errors, non_negative(),
+               "The change in units of the number's uncertainty."),
+  };
+  return fields;
+}
+
+const Fields<Explanation>& explanation_fields() {
+  static const Fields<Explanation> fields{
+      required("workflow", &Explanation::workflow, text()),
+      required("cluster", &Explanation::cluster, text()),
+      required("planner", &Explanation::planner, text()),
+      required("plan", &Explanation::plan, text(), "Its name."),
+      optional("goal", &Explanation::goal, one_of({kGoals.begin(), kGoals.end()}),
+               "The goal of the plan, which ratios, chances and flips refer to: seconds or dollars of an "
+               "iteration, or devices."),
+      required("iteration_s", &Explanation::iteration_s, positive()),
+      optional("usd_per_iteration", &Explanation::usd_per_iteration, non_negative(),
+               "Present if all devices of the plan have prices."),
+      required("layouts", &Explanation::layouts, layouts()),
+      required("bottleneck", &Explanation::bottleneck, text(), "A sentence."),
+      required("parts", &Explanation::parts, time_parts(), "Sum to the iteration, longest first."),
+      required("devices", &Explanation::devices,
+               list_of(defined_at("#/$defs/device_use", object(device_use_fields())))),
+      required("savings", &Explanation::savings, list_of(defined_at("#/$defs/saving", object(saving_fields()))),
+               "Savings by better hardware for this plan, largest first."),
+      required("draws", &Explanation::draws, number_of(),
+               "Number of draws of the coefficients; 0: they were not fitted, and no uncertainty is known."),
+      required(
+          "alternatives", &Explanation::alternatives,
+          list_of(Kind<Alternative>{parse_alternative, alternative_to_json, {{"$ref", "#/$defs/alternative"}}}),
+          "Fastest first, then those that found no plan."),
+      required("flips", &Explanation::flips, list_of(defined_at("#/$defs/flip", object(flip_fields()))),
+               "Smallest change first."),
+      required("what_ifs", &Explanation::what_ifs,
+               list_of(Kind<WhatIf>{parse_what_if, what_if_to_json, {{"$ref", "#/$defs/what_if"}}})),
+  };
+  return fields;
+}
+
+Explanation Explanation::parse(const JsonView& view) { return parse_fields(view, explanation_fields()); }
+
+Json Explanation::to_json() const { return fields_to_json(*this, explanation_fields()); }
 
 }  // namespace sextant

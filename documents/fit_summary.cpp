@@ -2,16 +2,10 @@
 
 #include <cmath>
 
-#include "core/json_value.h"
+#include "documents/field_tables.h"
 
 namespace sextant {
 namespace {
-
-std::vector<std::string> parse_texts(const JsonView& view) {
-  std::vector<std::string> texts;
-  for (const JsonView& item : view.items()) texts.push_back(item.text());
-  return texts;
-}
 
 LearnedDirection parse_direction(const JsonView& view, std::size_t values) {
   view.allow_only({"remaining", "of", "parts"});
@@ -81,81 +75,59 @@ Json to_json(const HeldOutSummary& held_out) {
   return out;
 }
 
-TaskExperience parse_experience(const JsonView& view) {
-  view.allow_only({"run", "framework", "kind", "device_types", "precision", "experts",
-                   "tensor_parallel_between_nodes", "parameters", "sequence_tokens", "replica_sequences",
-                   "tensor_parallel", "pipeline_parallel", "data_parallel", "nodes"});
-  TaskExperience out;
-  out.run = view.required("run").text();
-  out.framework = view.required("framework").text();
-  out.kind = parse_task_kind(view.required("kind"));
-  out.device_types = parse_texts(view.required("device_types"));
-  out.precision = parse_precision(view.required("precision"));
-  out.experts = view.required("experts").flag();
-  out.tensor_parallel_between_nodes = view.required("tensor_parallel_between_nodes").flag();
-  out.parameters = view.required("parameters").positive();
-  out.sequence_tokens = view.required("sequence_tokens").non_negative();
-  out.replica_sequences = view.required("replica_sequences").non_negative();
-  out.tensor_parallel = view.required("tensor_parallel").positive();
-  out.pipeline_parallel = view.required("pipeline_parallel").positive();
-  out.data_parallel = view.required("data_parallel").positive();
-  out.nodes = view.required("nodes").positive();
-  return out;
-}
-
-Json to_json(const TaskExperience& seen) {
-  return {{"run", seen.run},
-          {"framework", seen.framework},
-          {"kind", name_of(seen.kind)},
-          {"device_types", seen.device_types},
-          {"precision", name_of(seen.precision)},
-          {"experts", seen.experts},
-          {"tensor_parallel_between_nodes", seen.tensor_parallel_between_nodes},
-          {"parameters", seen.parameters},
-          {"sequence_tokens", seen.sequence_tokens},
-          {"replica_sequences", seen.replica_sequences},
-          {"tensor_parallel", seen.tensor_parallel},
-          {"pipeline_parallel", seen.pipeline_parallel},
-          {"data_parallel", seen.data_parallel},
-          {"nodes", seen.nodes}};
-}
-
-template <typename Part>
-void write_list(Json& out, const char* name, const std::vector<Part>& parts) {
-  if (parts.empty()) return;
-  out[name] = Json::array();
-  for (const Part& part : parts) out[name].push_back(to_json(part));
-}
-
 }  // namespace
 
-PlanOrder PlanOrder::parse(const JsonView& view) {
-  view.allow_only({"groups", "pairs", "kendall_tau", "mean_regret_fraction", "worst_regret_fraction"});
-  PlanOrder out;
-  out.groups = view.required("groups").count(1);
-  out.pairs = view.required("pairs").count(1);
-  const JsonView tau = view.required("kendall_tau");
-  out.kendall_tau = tau.number();
-  if (std::abs(out.kendall_tau) > 1) tau.fail("expected a number from -1 to 1");
-  out.mean_regret_fraction = view.required("mean_regret_fraction").non_negative();
-  out.worst_regret_fraction = view.required("worst_regret_fraction").non_negative();
-  return out;
+const Fields<PlanOrder>& plan_order_fields() {
+  static const Fields<PlanOrder> fields{
+      required("groups", &PlanOrder::groups, count(), "Number of groups of two or more such plans."),
+      required("pairs", &PlanOrder::pairs, count(), "Number of pairs of plans within a group."),
+      required("kendall_tau", &PlanOrder::kendall_tau, number())
+          .then([](const JsonView& view, PlanOrder& order) {
+            if (std::abs(order.kendall_tau) > 1)
+              view.required("kendall_tau").fail("expected a number from -1 to 1");
+          })
+          .described_by_hand(),
+      required("mean_regret_fraction", &PlanOrder::mean_regret_fraction, non_negative(),
+               "Measured time of the plan predicted fastest / that of the fastest, less 1; mean over groups."),
+      required("worst_regret_fraction", &PlanOrder::worst_regret_fraction, non_negative(),
+               "Largest regret of any group."),
+  };
+  return fields;
 }
 
-Json PlanOrder::to_json() const {
-  return {{"groups", groups},
-          {"pairs", pairs},
-          {"kendall_tau", kendall_tau},
-          {"mean_regret_fraction", mean_regret_fraction},
-          {"worst_regret_fraction", worst_regret_fraction}};
+const Fields<TaskExperience>& experience_fields() {
+  static const Fields<TaskExperience> fields{
+      required("run", &TaskExperience::run, text()),
+      required("framework", &TaskExperience::framework, text()),
+      required("kind", &TaskExperience::kind,
+               Kind<TaskKind>{parse_task_kind,
+                              [](const TaskKind& kind) { return Json(name_of(kind)); },
+                              {{"enum", {"generation", "inference", "training"}}}}),
+      required("device_types", &TaskExperience::device_types, list_of(text())),
+      required("precision", &TaskExperience::precision, precision()),
+      required("experts", &TaskExperience::experts, flag()),
+      required("tensor_parallel_between_nodes", &TaskExperience::tensor_parallel_between_nodes, flag()),
+      required("parameters", &TaskExperience::parameters, positive()),
+      required("sequence_tokens", &TaskExperience::sequence_tokens, non_negative()),
+      required("replica_sequences", &TaskExperience::replica_sequences, non_negative()),
+      required("tensor_parallel", &TaskExperience::tensor_parallel, positive()),
+      required("pipeline_parallel", &TaskExperience::pipeline_parallel, positive()),
+      required("data_parallel", &TaskExperience::data_parallel, positive()),
+      required("nodes", &TaskExperience::nodes, positive()),
+  };
+  return fields;
 }
+
+PlanOrder PlanOrder::parse(const JsonView& view) { return parse_fields(view, plan_order_fields()); }
+
+Json PlanOrder::to_json() const { return fields_to_json(*this, plan_order_fields()); }
 
 FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
   view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost",
                    "final_cost", "task_log_deviation", "iteration_log_deviation", "memory_log_deviation",
                    "directions", "held_out", "experience", "outliers"});
   FitSummary out;
-  out.runs = parse_texts(view.required("runs"));
+  out.runs = list_of(text()).read(view.required("runs"));
   out.residuals = view.required("residuals").count(0);
   if (const auto count = view.optional("free_coefficients")) out.free_coefficients = count->count(0);
   out.converged = view.required("converged").flag();
@@ -172,9 +144,9 @@ FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
   }
   if (const auto held_out = view.optional("held_out")) out.held_out = parse_held_out(*held_out);
   if (const auto experience = view.optional("experience")) {
-    for (const JsonView& item : experience->items()) out.experience.push_back(parse_experience(item));
+    out.experience = list_of(object(experience_fields())).read(*experience);
   }
-  if (const auto outliers = view.optional("outliers")) out.outliers = parse_texts(*outliers);
+  if (const auto outliers = view.optional("outliers")) out.outliers = list_of(text()).read(*outliers);
   return out;
 }
 
@@ -189,9 +161,9 @@ Json FitSummary::to_json() const {
               {"task_log_deviation", task_log_deviation},
               {"iteration_log_deviation", iteration_log_deviation}};
   if (memory_log_deviation > 0) out["memory_log_deviation"] = memory_log_deviation;
-  write_list(out, "directions", directions);
+  for (const LearnedDirection& direction : directions) out["directions"].push_back(sextant::to_json(direction));
   if (held_out) out["held_out"] = sextant::to_json(*held_out);
-  write_list(out, "experience", experience);
+  if (!experience.empty()) out["experience"] = list_of(object(experience_fields())).write(experience);
   if (!outliers.empty()) out["outliers"] = outliers;
   return out;
 }

@@ -4,9 +4,9 @@
 #include <array>
 #include <optional>
 
-#include "core/json_value.h"
 #include "core/text.h"
 #include "documents/plan_json.h"
+#include "documents/values/fields.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
@@ -125,14 +125,8 @@ TaskProfile parse_task(const JsonView& view, TaskProfile task) {
 using TaskSets = std::vector<std::vector<std::string>>;
 
 TaskSets parse_sets(const std::optional<JsonView>& object, std::string_view member) {
-  TaskSets sets;
   const auto of_member = object ? object->optional(member) : std::nullopt;
-  if (!of_member) return sets;
-  for (const JsonView& set : of_member->items()) {
-    auto& tasks = sets.emplace_back();
-    for (const JsonView& task : set.items()) tasks.push_back(task.text());
-  }
-  return sets;
+  return of_member ? list_of(list_of(text())).read(*of_member) : TaskSets{};
 }
 
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
@@ -144,14 +138,6 @@ void parse_modes(const JsonView& view, FrameworkProfile& profile) {
     const auto in_mode = sleeps ? sleeps->optional(mode.text()) : std::nullopt;
     if (in_mode) profile.engine_sleeps[parse_mode(mode)] = in_mode->flag();
   }
-}
-
-std::vector<std::string> parse_texts(const JsonView& view, std::string_view member) {
-  std::vector<std::string> texts;
-  if (const auto list = view.optional(member)) {
-    for (const JsonView& text : list->items()) texts.push_back(text.text());
-  }
-  return texts;
 }
 
 bool flag_of(const JsonView& view, std::string_view object, std::string_view member, bool otherwise) {
@@ -198,10 +184,8 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
     const auto task = tasks.optional(name_of(kind));
     profile.tasks[kind] = task ? parse_task(*task, of_all) : of_all;
   }
-  if (const auto names = view.optional("option_names")) {
-    for (const auto& [option, name] : names->members()) profile.option_names[option] = name.text();
-  }
-  profile.cannot = parse_texts(view, "cannot");
+  if (const auto names = view.optional("option_names")) profile.option_names = by_name(text()).read(*names);
+  if (const auto cannot = view.optional("cannot")) profile.cannot = list_of(text()).read(*cannot);
   return profile;
 }
 

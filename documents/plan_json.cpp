@@ -2,9 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/json_value.h"
+#include "documents/field_tables.h"
 #include "documents/plan_json.h"
-#include "documents/values/names.h"
 #include "sextant/plan.h"
 
 namespace sextant {
@@ -13,18 +12,19 @@ namespace {
 // The tolerance for the sum of a task's shares: thirds written with six digits still pass.
 constexpr double kShareTolerance = 1e-5;
 
-Stage parse_stage(const JsonView& view) {
-  view.allow_only({"layers", "devices"});
-  Stage out;
-  out.layers = view.required("layers").count(1);
-  const JsonView devices = view.required("devices");
-  for (const JsonView& device : devices.items()) {
-    out.devices.push_back(DeviceId{device.count(0)});
-  }
-  if (out.devices.empty()) {
-    devices.fail("expected at least one device");
-  }
-  return out;
+const Fields<Stage>& stage_fields() {
+  static const Fields<Stage> fields{
+      required("layers", &Stage::layers, count()),
+      required("devices", &Stage::devices, list_of(device())).then([](const JsonView& view, Stage& stage) {
+        if (stage.devices.empty()) view.required("devices").fail("expected at least one device");
+      }),
+  };
+  return fields;
+}
+
+const Kind<std::vector<Stage>>& stages_of_replica() {
+  static const Kind<std::vector<Stage>> kind = list_of(object(stage_fields()));
+  return kind;
 }
 
 Replica parse_replica(const JsonView& view) {
@@ -37,9 +37,7 @@ Replica parse_replica(const JsonView& view) {
   }
   if (const auto rank = view.optional("length_rank")) out.length_rank = rank->count(0);
   const JsonView stages = view.required("stages");
-  for (const JsonView& stage : stages.items()) {
-    out.stages.push_back(parse_stage(stage));
-  }
+  out.stages = stages_of_replica().read(stages);
   if (out.stages.empty()) {
     stages.fail("expected at least one stage");
   }
@@ -140,20 +138,9 @@ TaskPlan parse_task(const JsonView& view) {
   return out;
 }
 
-Json to_json(const Stage& stage) {
-  Json devices = Json::array();
-  for (const DeviceId device : stage.devices) {
-    devices.push_back(device.value);
-  }
-  return {{"layers", stage.layers}, {"devices", devices}};
-}
-
 Json to_json(const Replica& replica) {
-  Json stages = Json::array();
-  for (const Stage& stage : replica.stages) {
-    stages.push_back(to_json(stage));
-  }
-  Json out = {{"batch_share", replica.batch_share}, {"stages", stages}};
+  Json out = {{"batch_share", replica.batch_share}};
+  out["stages"] = stages_of_replica().write(replica.stages);
   if (replica.length_rank != 0) out["length_rank"] = replica.length_rank;
   return out;
 }
@@ -206,20 +193,22 @@ constexpr std::array<std::string_view, 6> kMethods{"shortest",  "flat",    "topo
 
 }  // namespace
 
-WeightSyncPlan parse_weight_sync(const JsonView& view) {
-  view.allow_only({"method", "fraction_sent"});
-  WeightSyncPlan out;
-  if (const auto method = view.optional("method")) {
-    out.method = parse_name<WeightSyncMethod>(*method, kMethods);
-  }
-  if (const auto fraction = view.optional("fraction_sent")) {
-    out.fraction_sent = fraction->positive();
-    if (out.fraction_sent > 1) {
-      fraction->fail("expected a fraction of at most 1");
-    }
-  }
-  return out;
+const Fields<WeightSyncPlan>& weight_sync_fields() {
+  static const Fields<WeightSyncPlan> fields{
+      defaulted("method", &WeightSyncPlan::method, one_of<WeightSyncMethod>(kMethods),
+                "shortest: the least of the next four; flat: every generation device fetches all weights; "
+                "topology_aware: one copy crosses on all links at once, then a broadcast; broadcast: gathered, "
+                "then every tensor to all devices of both pools in one collective; sharded: every generation "
+                "device fetches its own part, on all links at once; per_replica: gathered, a whole copy to "
+                "each replica of generation, then a broadcast inside it (HetRL B.2). Where all generation "
+                "devices also train, weights are resharded in place, whatever the method."),
+      defaulted("fraction_sent", &WeightSyncPlan::fraction_sent, share("expected a fraction of at most 1"),
+                "Share of the weights that is sent; less than 1 if only changes travel."),
+  };
+  return fields;
 }
+
+WeightSyncPlan parse_weight_sync(const JsonView& view) { return parse_fields(view, weight_sync_fields()); }
 
 Plan Plan::parse(const JsonView& view) {
   view.allow_only({"name", "tasks", "weight_sync"});
@@ -240,10 +229,7 @@ Json Plan::to_json() const {
   for (const auto& [task, layout] : tasks) {
     out["tasks"][task] = sextant::to_json(layout);
   }
-  if (weight_sync != WeightSyncPlan{}) {
-    out["weight_sync"] = {{"method", name_in(kMethods, weight_sync.method)},
-                          {"fraction_sent", weight_sync.fraction_sent}};
-  }
+  if (weight_sync != WeightSyncPlan{}) out["weight_sync"] = fields_to_json(weight_sync, weight_sync_fields());
   return out;
 }
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/json_value.h"
 #include "core/units.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 
 namespace sextant {
 namespace {
@@ -24,12 +23,10 @@ Interval parse_interval(const JsonView& view) {
   return out;
 }
 
-Json to_json(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
+Json interval_to_json(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
 
 std::map<Term, double> parse_terms(const JsonView& view) {
-  view.allow_only({kTerms[0], kTerms[1], kTerms[2], kTerms[3], kTerms[4], kTerms[5], kTerms[6], kTerms[7],
-                   kTerms[8], kTerms[9], kTerms[10], kTerms[11], kTerms[12], kTerms[13]});
-  static_assert(kTermCount == 14, "every term is listed");
+  view.allow_only({kTerms.begin(), kTerms.end()});
   std::map<Term, double> out;
   for (std::size_t term = 0; term < kTerms.size(); ++term) {
     if (const auto time = view.optional(kTerms[term])) {
@@ -37,6 +34,20 @@ std::map<Term, double> parse_terms(const JsonView& view) {
     }
   }
   return out;
+}
+
+Kind<Interval> interval_s() {
+  return {parse_interval, interval_to_json, {{"$ref", "common.schema.json#/$defs/interval_s"}}};
+}
+
+Kind<std::map<Term, double>> terms_s() {
+  return {parse_terms,
+          [](const std::map<Term, double>& terms) {
+            Json out = Json::object();
+            for (const auto& [term, time_s] : terms) out[name_of(term)] = time_s;
+            return out;
+          },
+          nullptr};
 }
 
 Familiarity parse_familiarity(const JsonView& view) {
@@ -55,7 +66,7 @@ Familiarity parse_familiarity(const JsonView& view) {
   return out;
 }
 
-Json to_json(const Familiarity& familiarity) {
+Json familiarity_to_json(const Familiarity& familiarity) {
   Json out = Json::object();
   if (!familiarity.nearest_run.empty()) {
     out["nearest_run"] = familiarity.nearest_run;
@@ -63,79 +74,6 @@ Json to_json(const Familiarity& familiarity) {
   }
   out["extrapolating"] = familiarity.extrapolating();
   out["reasons"] = familiarity.reasons;
-  return out;
-}
-
-Sensitivity parse_sensitivity(const JsonView& view) {
-  view.allow_only({"name", "of", "hardware", "elasticity", "variance_share"});
-  Sensitivity out;
-  out.name = view.required("name").text();
-  out.of = view.required("of").text();
-  out.is_hardware = view.required("hardware").flag();
-  out.elasticity = view.required("elasticity").number();
-  if (const auto share = view.optional("variance_share")) {
-    out.variance_share = share->number();
-  }
-  return out;
-}
-
-Json to_json(const Sensitivity& sensitivity) {
-  Json out = {{"name", sensitivity.name},
-              {"of", sensitivity.of},
-              {"hardware", sensitivity.is_hardware},
-              {"elasticity", sensitivity.elasticity}};
-  if (sensitivity.variance_share) {
-    out["variance_share"] = *sensitivity.variance_share;
-  }
-  return out;
-}
-
-TaskPrediction parse_task(const JsonView& view) {
-  view.allow_only({"time_s", "interval_s", "terms_s", "critical_replica", "critical_stage", "start_s", "end_s",
-                   "queued_s", "exposed_s", "devices", "familiarity"});
-  TaskPrediction out;
-  out.time_s = view.required("time_s").non_negative();
-  if (const auto interval = view.optional("interval_s")) {
-    out.interval_s = parse_interval(*interval);
-  }
-  out.terms_s = parse_terms(view.required("terms_s"));
-  out.critical_replica = view.required("critical_replica").count(0);
-  out.critical_stage = view.required("critical_stage").count(0);
-  out.start_s = view.required("start_s").non_negative();
-  out.end_s = view.required("end_s").non_negative();
-  if (const auto queued = view.optional("queued_s")) out.queued_s = queued->non_negative();
-  if (const auto exposed = view.optional("exposed_s")) out.exposed_s = exposed->non_negative();
-  for (const JsonView& device : view.required("devices").items()) {
-    out.devices.push_back(DeviceId{device.count(0)});
-  }
-  if (const auto familiarity = view.optional("familiarity")) {
-    out.familiarity = parse_familiarity(*familiarity);
-  }
-  return out;
-}
-
-Json to_json(const TaskPrediction& task) {
-  Json out = {{"time_s", task.time_s}};
-  if (task.interval_s) {
-    out["interval_s"] = to_json(*task.interval_s);
-  }
-  out["terms_s"] = Json::object();
-  for (const auto& [term, time_s] : task.terms_s) {
-    out["terms_s"][std::string(name_of(term))] = time_s;
-  }
-  out["critical_replica"] = task.critical_replica;
-  out["critical_stage"] = task.critical_stage;
-  out["start_s"] = task.start_s;
-  out["end_s"] = task.end_s;
-  out["queued_s"] = task.queued_s;
-  out["exposed_s"] = task.exposed_s;
-  out["devices"] = Json::array();
-  for (const DeviceId device : task.devices) {
-    out["devices"].push_back(device.value);
-  }
-  if (task.familiarity) {
-    out["familiarity"] = to_json(*task.familiarity);
-  }
   return out;
 }
 
@@ -150,7 +88,7 @@ std::optional<MemoryTrust> parse_memory_trust(const JsonView& view) {
 
 void add_memory_trust(Json& out, const std::optional<MemoryTrust>& trust) {
   if (!trust) return;
-  out["needed_interval_bytes"] = to_json(trust->needed_bytes);
+  out["needed_interval_bytes"] = interval_to_json(trust->needed_bytes);
   out["fit_probability"] = trust->fit_probability;
 }
 
@@ -166,7 +104,7 @@ DeviceMemory parse_memory(const JsonView& view) {
   return out;
 }
 
-Json to_json(const DeviceMemory& memory) {
+Json memory_to_json(const DeviceMemory& memory) {
   Json out = {{"device", memory.device.value},
               {"capacity_bytes", memory.capacity_bytes},
               {"resident_bytes", memory.resident_bytes},
@@ -176,11 +114,14 @@ Json to_json(const DeviceMemory& memory) {
 }
 
 // It follows from the other members and is written for readers who do not compute.
-void check_overlapped(const JsonView& view, const Prediction& prediction) {
+void check_overlapped(const JsonView& view, Prediction& prediction) {
+  const auto overlapped = view.optional("overlapped_s");
+  if (!overlapped) return;
   constexpr double kRounding = 1e-6;  // relative to the iteration
-  const double stated_s = view.non_negative();
+  const double stated_s = overlapped->non_negative();
   if (std::abs(stated_s - prediction.overlapped_s()) > kRounding * (prediction.iteration_s + stated_s)) {
-    view.fail("is not the sum of the tasks, the weight sync, the controller and the rewards less iteration_s");
+    overlapped->fail(
+        "is not the sum of the tasks, the weight sync, the controller and the rewards less iteration_s");
   }
 }
 
@@ -200,6 +141,10 @@ std::vector<double> parse_staleness(const JsonView& view) {
   return fractions;
 }
 
+Json staleness_to_json(const std::vector<double>& fractions) {
+  return {{"mean", mean_staleness(fractions)}, {"fractions", fractions}};
+}
+
 HostMemory parse_host_memory(const JsonView& view) {
   view.allow_only({"node", "capacity_bytes", "needed_bytes", "needed_interval_bytes", "fit_probability"});
   HostMemory out;
@@ -212,7 +157,7 @@ HostMemory parse_host_memory(const JsonView& view) {
   return out;
 }
 
-Json to_json(const HostMemory& memory) {
+Json host_memory_to_json(const HostMemory& memory) {
   Json out = {{"node", memory.node}, {"needed_bytes", memory.needed_bytes}};
   if (memory.capacity_bytes) {
     out["capacity_bytes"] = *memory.capacity_bytes;
@@ -270,121 +215,90 @@ bool Prediction::extrapolating() const {
   });
 }
 
-Prediction Prediction::parse(const JsonView& view) {
-  view.allow_only({"workflow",
-                   "plan",
-                   "cluster",
-                   "coefficients",
-                   "framework",
-                   "iteration_s",
-                   "iteration_interval_s",
-                   "sequences_per_s",
-                   "weight_sync_s",
-                   "data_s",
-                   "controller_s",
-                   "rule_reward_s",
-                   "overlapped_s",
-                   "staleness",
-                   "tasks",
-                   "memory",
-                   "host_memory",
-                   "bottleneck",
-                   "notes",
-                   "sensitivities"});
-  Prediction out;
-  out.workflow = view.required("workflow").text();
-  out.plan = view.required("plan").text();
-  out.cluster = view.required("cluster").text();
-  if (const auto coefficients = view.optional("coefficients")) {
-    out.coefficients = coefficients->text();
-  }
-  if (const auto framework = view.optional("framework")) {
-    out.framework = framework->text();
-  }
-  out.iteration_s = view.required("iteration_s").non_negative();
-  if (const auto interval = view.optional("iteration_interval_s")) {
-    out.iteration_interval_s = parse_interval(*interval);
-  }
-  out.sequences_per_s = view.required("sequences_per_s").non_negative();
-  out.weight_sync_s = view.required("weight_sync_s").non_negative();
-  if (const auto data = view.optional("data_s")) out.data_s = data->non_negative();
-  if (const auto controller = view.optional("controller_s")) out.controller_s = controller->non_negative();
-  if (const auto reward = view.optional("rule_reward_s")) out.rule_reward_s = reward->non_negative();
-  if (const auto staleness = view.optional("staleness")) out.staleness_fractions = parse_staleness(*staleness);
-  for (const auto& [name, task] : view.required("tasks").members()) {
-    out.tasks.emplace(name, parse_task(task));
-  }
-  for (const JsonView& device : view.required("memory").items()) {
-    out.memory.push_back(parse_memory(device));
-  }
-  if (const auto hosts = view.optional("host_memory")) {
-    for (const JsonView& host : hosts->items()) {
-      out.host_memory.push_back(parse_host_memory(host));
-    }
-  }
-  out.bottleneck = view.required("bottleneck").any_text();
-  if (const auto notes = view.optional("notes")) {
-    for (const JsonView& note : notes->items()) out.notes.push_back(note.text());
-  }
-  if (const auto overlapped = view.optional("overlapped_s")) check_overlapped(*overlapped, out);
-  if (const auto sensitivities = view.optional("sensitivities")) {
-    for (const JsonView& sensitivity : sensitivities->items()) {
-      out.sensitivities.push_back(parse_sensitivity(sensitivity));
-    }
-  }
-  return out;
+const Fields<Sensitivity>& sensitivity_fields() {
+  static const Fields<Sensitivity> fields{
+      required("name", &Sensitivity::name, text(), "Name of a coefficient, or of a number of the cluster."),
+      required("of", &Sensitivity::of, text(), "Device type, link level, framework or \"*\"."),
+      required("hardware", &Sensitivity::is_hardware, flag(), "A number of the cluster."),
+      required("elasticity", &Sensitivity::elasticity, number(),
+               "Relative change of the iteration by relative change of the number."),
+      optional("variance_share", &Sensitivity::variance_share, number(),
+               "Coefficients: share of the variance of the logarithm of the iteration."),
+  };
+  return fields;
 }
 
-Json Prediction::to_json() const {
-  Json out = {{"workflow", workflow}, {"plan", plan}, {"cluster", cluster}};
-  if (!coefficients.empty()) {
-    out["coefficients"] = coefficients;
-  }
-  if (!framework.empty()) {
-    out["framework"] = framework;
-  }
-  out["iteration_s"] = iteration_s;
-  if (iteration_interval_s) {
-    out["iteration_interval_s"] = sextant::to_json(*iteration_interval_s);
-  }
-  out["sequences_per_s"] = sequences_per_s;
-  out["weight_sync_s"] = weight_sync_s;
-  if (data_s > 0) {
-    out["data_s"] = data_s;
-  }
-  out["controller_s"] = controller_s;
-  if (rule_reward_s > 0) {
-    out["rule_reward_s"] = rule_reward_s;
-  }
-  out["overlapped_s"] = overlapped_s();
-  if (!staleness_fractions.empty()) {
-    out["staleness"] = {{"mean", mean_staleness()}, {"fractions", staleness_fractions}};
-  }
-  out["tasks"] = Json::object();
-  for (const auto& [name, task] : tasks) {
-    out["tasks"][name] = sextant::to_json(task);
-  }
-  out["memory"] = Json::array();
-  for (const DeviceMemory& device : memory) {
-    out["memory"].push_back(sextant::to_json(device));
-  }
-  if (!host_memory.empty()) {
-    out["host_memory"] = Json::array();
-    for (const HostMemory& host : host_memory) {
-      out["host_memory"].push_back(sextant::to_json(host));
-    }
-  }
-  out["bottleneck"] = bottleneck;
-  if (!notes.empty()) {
-    out["notes"] = notes;
-  }
-  if (!sensitivities.empty()) {
-    out["sensitivities"] = Json::array();
-    for (const Sensitivity& sensitivity : sensitivities) {
-      out["sensitivities"].push_back(sextant::to_json(sensitivity));
-    }
-  }
-  return out;
+const Fields<TaskPrediction>& task_prediction_fields() {
+  static const Fields<TaskPrediction> fields{
+      required("time_s", &TaskPrediction::time_s, non_negative()),
+      optional("interval_s", &TaskPrediction::interval_s, interval_s()),
+      required("terms_s", &TaskPrediction::terms_s, terms_s()).described_by_hand(),
+      required("critical_replica", &TaskPrediction::critical_replica, number_of()),
+      required("critical_stage", &TaskPrediction::critical_stage, number_of()),
+      required("start_s", &TaskPrediction::start_s, non_negative(), "Start in the timeline of one iteration."),
+      required("end_s", &TaskPrediction::end_s, non_negative()),
+      defaulted("queued_s", &TaskPrediction::queued_s, non_negative(),
+                "Before the start: the task's inputs are there, but its devices are busy."),
+      defaulted("exposed_s", &TaskPrediction::exposed_s, non_negative(),
+                "Time that the task adds to the iteration: its own, or less if it runs in parallel with longer "
+                "tasks."),
+      required("devices", &TaskPrediction::devices, list_of(device())),
+      optional("familiarity", &TaskPrediction::familiarity,
+               Kind<Familiarity>{parse_familiarity, familiarity_to_json, {{"$ref", "#/$defs/familiarity"}}}),
+  };
+  return fields;
 }
+
+const Fields<Prediction>& prediction_fields() {
+  static const Fields<Prediction> fields{
+      required("workflow", &Prediction::workflow, text()),
+      required("plan", &Prediction::plan, text()),
+      required("cluster", &Prediction::cluster, text()),
+      optional("coefficients", &Prediction::coefficients, text(),
+               "Source of the coefficients: a file, or \"none\" for neutral coefficients."),
+      optional("framework", &Prediction::framework, text(),
+               "The framework whose coefficients were used, \"*\" for any."),
+      required("iteration_s", &Prediction::iteration_s, non_negative(), "Seconds of one iteration."),
+      optional("iteration_interval_s", &Prediction::iteration_interval_s, interval_s()),
+      required("sequences_per_s", &Prediction::sequences_per_s, non_negative()),
+      required("weight_sync_s", &Prediction::weight_sync_s, non_negative(),
+               "Resharding or synchronization, whichever the plan pays."),
+      optional("data_s", &Prediction::data_s, non_negative(),
+               "Data that tasks hand on, on its way between their devices; absent: none."),
+      defaulted("controller_s", &Prediction::controller_s, non_negative(),
+                "Time of the controller of an RL framework between the tasks: once per iteration "
+                "(iteration_overhead_s) and for every sequence (sequence_overhead_s). The time of a call of a "
+                "task (call_overhead_s) is in the overhead of the task."),
+      optional("rule_reward_s", &Prediction::rule_reward_s, non_negative(),
+               "Time of a rule that gives the rewards."),
+      // Checked with the notes: it follows from the tasks too.
+      Field<Prediction>{"overlapped_s", false, nullptr, [](const JsonView&, Prediction&) {},
+                        [](const Prediction& in, Json& object) { object["overlapped_s"] = in.overlapped_s(); }},
+      optional("staleness", &Prediction::staleness_fractions,
+               Kind<std::vector<double>>{parse_staleness, staleness_to_json, nullptr})
+          .described_by_hand(),
+      required("tasks", &Prediction::tasks,
+               by_name(defined_at("#/$defs/task", object(task_prediction_fields()))), "Tasks by name."),
+      required("memory", &Prediction::memory,
+               list_of(Kind<DeviceMemory>{parse_memory, memory_to_json, {{"$ref", "#/$defs/memory"}}}),
+               "Memory by device."),
+      optional(
+          "host_memory", &Prediction::host_memory,
+          list_of(Kind<HostMemory>{parse_host_memory, host_memory_to_json, {{"$ref", "#/$defs/host_memory"}}}),
+          "Host memory of nodes that hold offloaded states."),
+      required("bottleneck", &Prediction::bottleneck, any_text(), "One sentence."),
+      optional("notes", &Prediction::notes, list_of(text()),
+               "Assumptions for values that the plan does not state, one sentence each.")
+          .then(check_overlapped),
+      optional("sensitivities", &Prediction::sensitivities,
+               list_of(defined_at("#/$defs/sensitivity", object(sensitivity_fields()))),
+               "Effect of a change of each number on the iteration."),
+  };
+  return fields;
+}
+
+Prediction Prediction::parse(const JsonView& view) { return parse_fields(view, prediction_fields()); }
+
+Json Prediction::to_json() const { return fields_to_json(*this, prediction_fields()); }
 
 }  // namespace sextant

@@ -1,11 +1,9 @@
 #include "sextant/rollout.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "core/json_value.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 #include "sextant/workflow.h"
 
 namespace sextant {
@@ -23,38 +21,35 @@ double rounds_of(double prompts, double kept) {
 
 std::string_view name_of(Unfinished unfinished) { return name_in(kUnfinished, unfinished); }
 
-RolloutRules RolloutRules::parse(const JsonView& view) {
-  view.allow_only({"kept_fraction", "started_prompts", "unfinished", "interrupted",
-                   "environment_deviation_s_per_turn", "environments", "rewards_beside_generation"});
-  RolloutRules out;
-  if (const auto kept = view.optional("kept_fraction")) {
-    out.kept_fraction = kept->positive();
-    if (out.kept_fraction > 1) kept->fail("expected a number <= 1");
-  }
-  if (const auto started = view.optional("started_prompts")) out.started_prompts = started->count(1);
-  if (const auto unfinished = view.optional("unfinished"))
-    out.unfinished = parse_name<Unfinished>(*unfinished, kUnfinished);
-  if (const auto interrupted = view.optional("interrupted")) out.is_interrupted = interrupted->flag();
-  if (const auto deviation = view.optional("environment_deviation_s_per_turn"))
-    out.environment_deviation_s_per_turn = deviation->non_negative();
-  if (const auto environments = view.optional("environments")) out.environments = environments->count(1);
-  if (const auto beside = view.optional("rewards_beside_generation")) out.has_rewards_beside = beside->flag();
-  return out;
+const Fields<RolloutRules>& rollout_fields() {
+  static const Fields<RolloutRules> fields{
+      optional("kept_fraction", &RolloutRules::kept_fraction, share("expected a number <= 1"),
+               "Share of the prompts that are trained on. Dynamic sampling drops prompts whose responses are "
+               "all right or all wrong."),
+      optional("started_prompts", &RolloutRules::started_prompts, count(),
+               "Number of prompts started at the same time; missing: the prompts of a batch. More is "
+               "over-sampling."),
+      optional("unfinished", &RolloutRules::unfinished, one_of<Unfinished>(kUnfinished),
+               "Treatment of responses that are not ready when a batch has enough: waited_for, and another "
+               "round follows if too few prompts were kept; discarded; or resumed in the next iteration "
+               "(partial rollouts)."),
+      optional(
+          "interrupted", &RolloutRules::is_interrupted, flag(),
+          "New weights interrupt generation, and its tokens pass the layers again; only in asynchronous mode."),
+      optional("environment_deviation_s_per_turn", &RolloutRules::environment_deviation_s_per_turn,
+               non_negative(), "Standard deviation of environment_s_per_turn."),
+      optional("environments", &RolloutRules::environments, count(),
+               "Maximum number of environments that run at the same time; missing: no limit."),
+      optional("rewards_beside_generation", &RolloutRules::has_rewards_beside, flag(),
+               "Rule-based rewards are computed while other responses are generated; otherwise after the last "
+               "response."),
+  };
+  return fields;
 }
 
-Json RolloutRules::to_json() const {
-  const RolloutRules usual;
-  Json out = Json::object();
-  if (kept_fraction != usual.kept_fraction) out["kept_fraction"] = kept_fraction;
-  if (started_prompts != usual.started_prompts) out["started_prompts"] = started_prompts;
-  if (unfinished != usual.unfinished) out["unfinished"] = name_of(unfinished);
-  if (is_interrupted) out["interrupted"] = true;
-  if (environment_deviation_s_per_turn != usual.environment_deviation_s_per_turn)
-    out["environment_deviation_s_per_turn"] = environment_deviation_s_per_turn;
-  if (environments != usual.environments) out["environments"] = environments;
-  if (has_rewards_beside) out["rewards_beside_generation"] = true;
-  return out;
-}
+RolloutRules RolloutRules::parse(const JsonView& view) { return parse_fields(view, rollout_fields()); }
+
+Json RolloutRules::to_json() const { return fields_to_json(*this, rollout_fields()); }
 
 const Lengths& RolloutBatch::response_tokens(const Workflow& workflow) const {
   return cut ? *cut : workflow.response_tokens;

@@ -3,9 +3,8 @@
 #include <set>
 #include <tuple>
 
-#include "core/json_value.h"
 #include "core/text.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 
 namespace sextant {
 namespace {
@@ -32,24 +31,6 @@ Timing parse_timing(const JsonView& view, ZeroSamples zero = ZeroSamples::refuse
 Json to_json(const Timing& timing) {
   Json out = Json::object();
   out["samples_s"] = timing.samples_s;
-  return out;
-}
-
-template <typename T>
-std::map<std::string, T> parse_named(const JsonView& view) {
-  std::map<std::string, T> out;
-  for (const auto& [name, member] : view.members()) {
-    out.emplace(name, T::parse(member));
-  }
-  return out;
-}
-
-template <typename T>
-Json named_to_json(const std::map<std::string, T>& named) {
-  Json out = Json::object();
-  for (const auto& [name, value] : named) {
-    out[name] = value.to_json();
-  }
   return out;
 }
 
@@ -95,15 +76,6 @@ Json to_json(const std::map<std::string, Timing>& times) {
   return out;
 }
 
-Unstated parse_unstated(const JsonView& view) {
-  view.allow_only({"quantity", "group", "deviation"});
-  Unstated out;
-  out.quantity = parse_name<UnstatedQuantity>(view.required("quantity"), kUnstated);
-  out.group = view.required("group").text();
-  out.deviation = view.required("deviation").positive();
-  return out;
-}
-
 Run parse_run(const JsonView& view, const Runs& document) {
   view.allow_only({"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks",
                    "elapsed", "waits", "peak_memory_bytes", "unstated", "notes"});
@@ -128,15 +100,9 @@ Run parse_run(const JsonView& view, const Runs& document) {
     out.peak_memory_bytes = memory->positive();
   }
   if (const auto unstated = view.optional("unstated")) {
-    for (const JsonView& item : unstated->items()) {
-      out.unstated.push_back(parse_unstated(item));
-    }
+    out.unstated = list_of(object(unstated_fields())).read(*unstated);
   }
-  if (const auto notes = view.optional("notes")) {
-    for (const auto& [key, note] : notes->members()) {
-      out.notes.emplace(key, note.any_text());
-    }
-  }
+  if (const auto notes = view.optional("notes")) out.notes = by_name(any_text()).read(*notes);
   return out;
 }
 
@@ -156,21 +122,27 @@ Json to_json(const Run& run) {
   if (run.peak_memory_bytes) {
     out["peak_memory_bytes"] = *run.peak_memory_bytes;
   }
-  if (!run.unstated.empty()) {
-    out["unstated"] = Json::array();
-    for (const Unstated& item : run.unstated) {
-      out["unstated"].push_back({{"quantity", name_in(kUnstated, item.quantity)},
-                                 {"group", item.group},
-                                 {"deviation", item.deviation}});
-    }
-  }
-  if (!run.notes.empty()) {
-    out["notes"] = run.notes;
-  }
+  if (!run.unstated.empty()) out["unstated"] = list_of(object(unstated_fields())).write(run.unstated);
+  if (!run.notes.empty()) out["notes"] = run.notes;
   return out;
 }
 
 }  // namespace
+
+const Fields<Unstated>& unstated_fields() {
+  static const Fields<Unstated> fields{
+      required("quantity", &Unstated::quantity, one_of<UnstatedQuantity>(kUnstated),
+               "response_tokens: mean length; recompute: share of full recomputation beyond the plan's; "
+               "decode_batch_sequences: maximum that an engine decodes together; memory_share: share of a "
+               "device's memory for weights and KV cache, beyond the plan's; prefill_chunk_tokens: prompt "
+               "tokens per prefill chunk."),
+      required("group", &Unstated::group, text(), "Runs of one group share the value."),
+      required("deviation", &Unstated::deviation, positive(),
+               "Deviation of the prior: of the logarithm for response_tokens, decode_batch_sequences and "
+               "prefill_chunk_tokens, of the value for recompute and memory_share."),
+  };
+  return fields;
+}
 
 std::vector<std::string> parts_of_timer(const std::string& name) {
   std::vector<std::string> parts;
@@ -186,9 +158,9 @@ std::vector<std::string> parts_of_timer(const std::string& name) {
 Runs Runs::parse(const JsonView& view) {
   view.allow_only({"clusters", "workflows", "plans", "runs"});
   Runs out;
-  out.clusters = parse_named<Cluster>(view.required("clusters"));
-  out.workflows = parse_named<Workflow>(view.required("workflows"));
-  out.plans = parse_named<Plan>(view.required("plans"));
+  out.clusters = by_name(part<Cluster>("cluster.schema.json")).read(view.required("clusters"));
+  out.workflows = by_name(part<Workflow>("workflow.schema.json")).read(view.required("workflows"));
+  out.plans = by_name(part<Plan>("plan.schema.json")).read(view.required("plans"));
   for (auto& [name, plan] : out.plans) take_as_stated(plan);
   std::set<std::string> names;
   std::set<std::tuple<std::string, std::string, std::string>> checked;
@@ -207,9 +179,9 @@ Runs Runs::parse(const JsonView& view) {
 }
 
 Json Runs::to_json() const {
-  Json out = {{"clusters", named_to_json(clusters)},
-              {"workflows", named_to_json(workflows)},
-              {"plans", named_to_json(plans)}};
+  Json out = {{"clusters", by_name(part<Cluster>("cluster.schema.json")).write(clusters)},
+              {"workflows", by_name(part<Workflow>("workflow.schema.json")).write(workflows)},
+              {"plans", by_name(part<Plan>("plan.schema.json")).write(plans)}};
   out["runs"] = Json::array();
   for (const Run& run : runs) {
     out["runs"].push_back(sextant::to_json(run));

@@ -3,8 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/json_value.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 
 namespace sextant {
 namespace {
@@ -129,57 +128,13 @@ void parse_plan(const JsonView& view, SearchRecord& search) {
 std::optional<RiskRecord> parse_risk(const JsonView& view) {
   const std::optional<JsonView> risk = view.optional("risk");
   if (!risk) return std::nullopt;
-  risk->allow_only(
-      {"goal", "draws", "response_lengths", "far_links", "plans", "iteration_s", "fastest_iteration_s"});
-  return RiskRecord{risk->required("goal").text(),
-                    risk->required("draws").count(1),
-                    risk->required("response_lengths").non_negative(),
-                    risk->required("far_links").non_negative(),
-                    risk->required("plans").count(1),
-                    risk->required("iteration_s").positive(),
-                    risk->required("fastest_iteration_s").positive()};
+  return parse_fields(*risk, risk_fields());
 }
 
 std::optional<RunRecord> parse_run(const JsonView& view) {
   const std::optional<JsonView> run = view.optional("run");
   if (!run) return std::nullopt;
-  run->allow_only({"parts", "change_s", "changes", "total_s", "replanned_total_s"});
-  RunRecord out;
-  for (const JsonView& part : run->required("parts").items()) {
-    part.allow_only({"iterations", "length_factor", "iteration_s", "replanned_s"});
-    out.parts.push_back({part.required("iterations").count(1), part.required("length_factor").positive(),
-                         part.required("iteration_s").positive(), part.required("replanned_s").positive()});
-  }
-  if (out.parts.empty()) run->required("parts").fail("expected at least one part");
-  out.change_s = run->required("change_s").non_negative();
-  out.changes = run->required("changes").count(0);
-  out.total_s = run->required("total_s").positive();
-  out.replanned_total_s = run->required("replanned_total_s").positive();
-  return out;
-}
-
-Json to_json(const RunRecord& run) {
-  Json parts = Json::array();
-  for (const RunRecord::Part& part : run.parts)
-    parts.push_back({{"iterations", part.iterations},
-                     {"length_factor", part.length_factor},
-                     {"iteration_s", part.iteration_s},
-                     {"replanned_s", part.replanned_s}});
-  return {{"parts", std::move(parts)},
-          {"change_s", run.change_s},
-          {"changes", run.changes},
-          {"total_s", run.total_s},
-          {"replanned_total_s", run.replanned_total_s}};
-}
-
-Json to_json(const RiskRecord& risk) {
-  return {{"goal", risk.goal},
-          {"draws", risk.draws},
-          {"response_lengths", risk.response_lengths},
-          {"far_links", risk.far_links},
-          {"plans", risk.plans},
-          {"iteration_s", risk.iteration_s},
-          {"fastest_iteration_s", risk.fastest_iteration_s}};
+  return parse_fields(*run, run_fields());
 }
 
 void put(Json& json, const char* key, const std::optional<double>& value) {
@@ -207,6 +162,52 @@ Json curve_to_json(const std::vector<Improvement>& curve, bool has_loss) {
 }
 
 }  // namespace
+
+const Fields<RiskRecord>& risk_fields() {
+  static const Fields<RiskRecord> fields{
+      required("goal", &RiskRecord::goal, text(),
+               "p90: the time that nine of ten samples do not exceed; mean."),
+      required("draws", &RiskRecord::draws, count()),
+      required("response_lengths", &RiskRecord::response_lengths, non_negative(),
+               "Standard deviation of the logarithm of all lengths of responses together."),
+      required("far_links", &RiskRecord::far_links, non_negative(),
+               "Standard deviation of the logarithm of the rates of links between zones."),
+      required("plans", &RiskRecord::plans, count(), "Number of plans that were evaluated."),
+      required("iteration_s", &RiskRecord::iteration_s, positive(), "The plan's percentile or mean."),
+      required("fastest_iteration_s", &RiskRecord::fastest_iteration_s, positive(),
+               "The percentile or mean of the plan that is fastest at the documented values."),
+  };
+  return fields;
+}
+
+const Fields<RunRecord::Part>& run_part_fields() {
+  static const Fields<RunRecord::Part> fields{
+      required("iterations", &RunRecord::Part::iterations, count()),
+      required("length_factor", &RunRecord::Part::length_factor, positive(),
+               "Factor of the length of all responses."),
+      required("iteration_s", &RunRecord::Part::iteration_s, positive(), "Predicted iteration of the plan."),
+      required("replanned_s", &RunRecord::Part::replanned_s, positive(),
+               "Time of the plan in force if plans change."),
+  };
+  return fields;
+}
+
+const Fields<RunRecord>& run_fields() {
+  static const Fields<RunRecord> fields{
+      required("parts", &RunRecord::parts, list_of(object(run_part_fields())))
+          .then([](const JsonView& view, RunRecord& run) {
+            if (run.parts.empty()) view.required("parts").fail("expected at least one part");
+          })
+          .described_by_hand(),
+      required("change_s", &RunRecord::change_s, non_negative(),
+               "Seconds of a change of plans: checkpoint, restart."),
+      required("changes", &RunRecord::changes, number_of()),
+      required("total_s", &RunRecord::total_s, positive(), "Time of the run with one plan."),
+      required("replanned_total_s", &RunRecord::replanned_total_s, positive(),
+               "Time of the run with changes of plans."),
+  };
+  return fields;
+}
 
 std::string_view name_of(PlanOutcome outcome) { return name_in(kOutcomes, outcome); }
 std::string_view name_of(Proof proof) { return name_in(kProofs, proof); }
@@ -317,8 +318,8 @@ Json SearchRecord::to_json() const {
     put(json, "usd_per_token", usd_per_token);
     json["gap_fraction"] = gap_fraction();
   }
-  if (risk) json["risk"] = sextant::to_json(*risk);
-  if (run) json["run"] = sextant::to_json(*run);
+  if (risk) json["risk"] = fields_to_json(*risk, risk_fields());
+  if (run) json["run"] = fields_to_json(*run, run_fields());
   json["lower_bound_s"] = lower_bound_s;
   put(json, "lower_bound_usd", lower_bound_usd);
   json["proof"] = name_of(proof);

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/json_value.h"
-#include "documents/values/names.h"
+#include "documents/field_tables.h"
 #include "sextant/workflow.h"
 
 namespace sextant {
@@ -13,20 +12,6 @@ constexpr std::array<std::string_view, 3> kAlgorithms{"ppo", "grpo", "custom"};
 constexpr std::array<std::string_view, 3> kModes{"synchronous", "one_step_off", "asynchronous"};
 constexpr std::array<std::string_view, 2> kOrchestrations{"controller", "loop"};
 constexpr std::array<std::string_view, 3> kTaskKinds{"generation", "inference", "training"};
-
-Task parse_task(const JsonView& view) {
-  view.allow_only({"name", "kind", "model", "after"});
-  Task out;
-  out.name = view.required("name").text();
-  out.kind = parse_task_kind(view.required("kind"));
-  out.model = view.required("model").text();
-  if (const auto after = view.optional("after")) {
-    for (const JsonView& task : after->items()) {
-      out.after.push_back(task.text());
-    }
-  }
-  return out;
-}
 
 // Without the members: with a reference, without old_log_prob.
 GraphOptions parse_graph_options(const JsonView& view) {
@@ -78,34 +63,51 @@ std::vector<Task> standard_tasks(const JsonView& view, const Workflow& workflow)
 }
 
 // Without the member: what the mode implies, when it implies a number.
-double parse_staleness(const JsonView& view, Mode mode) {
-  const auto staleness = view.optional("staleness");
-  if (staleness) {
-    return staleness->non_negative();
-  }
-  if (mode == Mode::asynchronous) {
+void complete_staleness(const JsonView& view, Workflow& workflow) {
+  if (view.optional("staleness")) return;
+  if (workflow.mode == Mode::asynchronous) {
     view.fail("missing member \"staleness\": an asynchronous workflow needs its bound");
   }
-  return mode == Mode::one_step_off ? 1 : 0;
+  workflow.staleness = workflow.mode == Mode::one_step_off ? 1 : 0;
 }
 
-void parse_batch(const JsonView& view, Workflow& out) {
-  out.prompts = view.required("prompts").count(1);
-  const JsonView responses = view.required("responses_per_prompt");
-  out.responses_per_prompt = responses.count(1);
-  if (out.responses_per_prompt > std::numeric_limits<int>::max() / out.prompts) {
-    responses.fail("more sequences in a global batch than can be counted");
-  }
-  if (const auto mini_batches = view.optional("mini_batches")) {
-    out.mini_batches = mini_batches->count(1);
+void complete_tasks(const JsonView& view, Workflow& workflow) {
+  if (!view.optional("tasks")) workflow.tasks = standard_tasks(view, workflow);
+  check_graph_options(view, workflow);
+}
+
+void check_sequences(const JsonView& view, Workflow& workflow) {
+  if (workflow.responses_per_prompt > std::numeric_limits<int>::max() / workflow.prompts) {
+    view.required("responses_per_prompt").fail("more sequences in a global batch than can be counted");
   }
 }
 
-Json to_json(const Task& task) {
-  return {{"name", task.name}, {"kind", name_of(task.kind)}, {"model", task.model}, {"after", task.after}};
+void check_turns(const JsonView& view, Workflow& workflow) {
+  if (workflow.turns < 1) view.required("turns").fail("expected a number >= 1");
+}
+
+// The graph options are written if they differ from those of a standard graph. They are read with the tasks.
+Field<Workflow> graph_option(const char* name, bool GraphOptions::*option) {
+  return {name, false, nullptr, [](const JsonView&, Workflow&) {},
+          [=](const Workflow& workflow, Json& object) {
+            if (workflow.algorithm == Algorithm::custom) return;
+            const GraphOptions options = graph_options_of(workflow);
+            if (options.*option != GraphOptions{}.*option) object[name] = options.*option;
+          }};
 }
 
 }  // namespace
+
+const Fields<Task>& task_fields() {
+  static const Fields<Task> fields{
+      required("name", &Task::name, text()),
+      required("kind", &Task::kind, one_of<TaskKind>(kTaskKinds)),
+      required("model", &Task::model, text(), "A member of models."),
+      defaulted("after", &Task::after, list_of(text()),
+                "Earlier tasks of the same iteration whose results the task needs."),
+  };
+  return fields;
+}
 
 std::string_view name_of(Algorithm algorithm) { return name_in(kAlgorithms, algorithm); }
 std::string_view name_of(Mode mode) { return name_in(kModes, mode); }
@@ -114,72 +116,57 @@ std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
 
 TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(view, kTaskKinds); }
 
+const Fields<Workflow>& workflow_fields() {
+  static const Fields<Workflow> fields{
+      required("name", &Workflow::name, text()),
+      required("algorithm", &Workflow::algorithm, one_of<Algorithm>(kAlgorithms)),
+      required("mode", &Workflow::mode, one_of<Mode>(kModes)),
+      defaulted("staleness", &Workflow::staleness, non_negative(),
+                "Maximum age of a rollout in batches: 0 synchronous, 1 one_step_off; asynchronous any value, "
+                "0.5 allows half a batch ahead.")
+          .completed_by(complete_staleness),
+      optional(
+          "streamed_parts", &Workflow::streamed_parts, count(),
+          "Asynchronous: number of parts of a batch that training takes one by one, as they become ready."),
+      optional("orchestration", &Workflow::orchestration, one_of<Orchestration>(kOrchestrations),
+               "Caller of the tasks: the controller of an RL framework, which sends each task to workers, or "
+               "the loop of one program, which has no fixed times of a controller."),
+      graph_option("reference", &GraphOptions::has_reference),
+      graph_option("old_log_prob", &GraphOptions::has_old_log_prob),
+      required("models", &Workflow::models, by_name(part<Model>("model.schema.json"))).described_by_hand(),
+      defaulted("tasks", &Workflow::tasks, list_of(object(task_fields())))
+          .completed_by(complete_tasks)
+          .described_by_hand(),
+      required("prompts", &Workflow::prompts, count(),
+               "Prompts of a global batch, before responses_per_prompt."),
+      required("responses_per_prompt", &Workflow::responses_per_prompt, count(), "Group size of GRPO.")
+          .then(check_sequences),
+      defaulted("mini_batches", &Workflow::mini_batches, count(),
+                "Optimizer steps that a training task takes on one global batch."),
+      required("prompt_tokens", &Workflow::prompt_tokens, part<Lengths>("#/$defs/lengths")),
+      required("response_tokens", &Workflow::response_tokens, part<Lengths>("#/$defs/lengths")),
+      required("precision", &Workflow::precision, precision(),
+               "Precision of weights, activations and arithmetic."),
+      defaulted("rule_reward_s_per_sequence", &Workflow::rule_reward_s_per_sequence, non_negative(),
+                "Seconds of the host for a rule-based reward; 0 with a reward model."),
+      optional("turns", &Workflow::turns, positive()).then(check_turns).described_by_hand(),
+      optional("environment_s_per_turn", &Workflow::environment_s_per_turn, non_negative(),
+               "Seconds that a sequence waits for its tools between two turns."),
+      optional("observation_tokens_per_turn", &Workflow::observation_tokens_per_turn, non_negative(),
+               "Tokens that the tools return between two turns; part of the sequence from then on, in training "
+               "too."),
+      optional("data_bytes_per_token", &Workflow::data_bytes_per_token, non_negative(),
+               "Bytes that generation hands on for each token of prompt and response: an id in 8, a "
+               "log-probability in 4; more with images. 0: moving data between tasks is free."),
+      optional("rollout", &Workflow::rollout, object(rollout_fields()),
+               "Way in which a batch is filled with rollouts. Missing: all prompts start together, and all "
+               "responses are waited for and trained."),
+  };
+  return fields;
+}
+
 Workflow Workflow::parse(const JsonView& view) {
-  view.allow_only({"name",
-                   "algorithm",
-                   "mode",
-                   "staleness",
-                   "streamed_parts",
-                   "orchestration",
-                   "reference",
-                   "old_log_prob",
-                   "models",
-                   "tasks",
-                   "prompts",
-                   "responses_per_prompt",
-                   "mini_batches",
-                   "prompt_tokens",
-                   "response_tokens",
-                   "precision",
-                   "rule_reward_s_per_sequence",
-                   "turns",
-                   "environment_s_per_turn",
-                   "observation_tokens_per_turn",
-                   "data_bytes_per_token",
-                   "rollout"});
-  Workflow out;
-  out.name = view.required("name").text();
-  out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
-  out.mode = parse_name<Mode>(view.required("mode"), kModes);
-  out.staleness = parse_staleness(view, out.mode);
-  if (const auto parts = view.optional("streamed_parts")) out.streamed_parts = parts->count(1);
-  if (const auto orchestration = view.optional("orchestration")) {
-    out.orchestration = parse_name<Orchestration>(*orchestration, kOrchestrations);
-  }
-  for (const auto& [role, model] : view.required("models").members()) {
-    out.models.emplace(role, Model::parse(model));
-  }
-  if (const auto tasks = view.optional("tasks")) {
-    for (const JsonView& task : tasks->items()) {
-      out.tasks.push_back(parse_task(task));
-    }
-  } else {
-    out.tasks = standard_tasks(view, out);
-  }
-  check_graph_options(view, out);
-  parse_batch(view, out);
-  out.prompt_tokens = Lengths::parse(view.required("prompt_tokens"));
-  out.response_tokens = Lengths::parse(view.required("response_tokens"));
-  out.precision = parse_precision(view.required("precision"));
-  if (const auto reward = view.optional("rule_reward_s_per_sequence")) {
-    out.rule_reward_s_per_sequence = reward->non_negative();
-  }
-  if (const auto turns = view.optional("turns")) {
-    out.turns = turns->positive();
-    if (out.turns < 1) {
-      turns->fail("expected a number >= 1");
-    }
-  }
-  if (const auto environment = view.optional("environment_s_per_turn")) {
-    out.environment_s_per_turn = environment->non_negative();
-  }
-  if (const auto observation = view.optional("observation_tokens_per_turn")) {
-    out.observation_tokens_per_turn = observation->non_negative();
-  }
-  if (const auto data = view.optional("data_bytes_per_token")) {
-    out.data_bytes_per_token = data->non_negative();
-  }
-  if (const auto rollout = view.optional("rollout")) out.rollout = RolloutRules::parse(*rollout);
+  Workflow out = parse_fields(view, workflow_fields());
   if (out.turns > 1 && !(out.prompt_tokens.mean_tokens() > 0)) {
     view.required("turns").fail("several turns need prompt_tokens: what passes through the layers again");
   }
@@ -187,45 +174,6 @@ Workflow Workflow::parse(const JsonView& view) {
   return out;
 }
 
-Json Workflow::to_json() const {
-  Json out = {
-      {"name", name}, {"algorithm", name_of(algorithm)}, {"mode", name_of(mode)}, {"staleness", staleness}};
-  if (streamed_parts > 1) out["streamed_parts"] = streamed_parts;
-  if (orchestration != Orchestration::controller) out["orchestration"] = name_of(orchestration);
-  if (algorithm != Algorithm::custom) {
-    const GraphOptions options = graph_options_of(*this);
-    if (!options.has_reference) out["reference"] = false;
-    if (options.has_old_log_prob) out["old_log_prob"] = true;
-  }
-  out["models"] = Json::object();
-  for (const auto& [role, model] : models) {
-    out["models"][role] = model.to_json();
-  }
-  out["tasks"] = Json::array();
-  for (const Task& task : tasks) {
-    out["tasks"].push_back(sextant::to_json(task));
-  }
-  out["prompts"] = prompts;
-  out["responses_per_prompt"] = responses_per_prompt;
-  out["mini_batches"] = mini_batches;
-  out["prompt_tokens"] = prompt_tokens.to_json();
-  out["response_tokens"] = response_tokens.to_json();
-  out["precision"] = name_of(precision);
-  out["rule_reward_s_per_sequence"] = rule_reward_s_per_sequence;
-  if (turns != 1) {
-    out["turns"] = turns;
-  }
-  if (environment_s_per_turn > 0) {
-    out["environment_s_per_turn"] = environment_s_per_turn;
-  }
-  if (observation_tokens_per_turn > 0) {
-    out["observation_tokens_per_turn"] = observation_tokens_per_turn;
-  }
-  if (data_bytes_per_token != Workflow{}.data_bytes_per_token) {
-    out["data_bytes_per_token"] = data_bytes_per_token;
-  }
-  if (rollout != RolloutRules{}) out["rollout"] = rollout.to_json();
-  return out;
-}
+Json Workflow::to_json() const { return fields_to_json(*this, workflow_fields()); }
 
 }  // namespace sextant

@@ -1,160 +1,109 @@
 // Reading and writing of sextant/model.h.
-#include "core/json_value.h"
-#include "sextant/model.h"
+#include "documents/values/value_tables.h"
 
 namespace sextant {
 namespace {
 
-Experts parse_experts(const JsonView& view) {
-  view.allow_only({"count", "active_per_token", "intermediate", "shared_intermediate", "dense_layers"});
-  Experts out;
-  out.count = view.required("count").count(1);
-  const JsonView active = view.required("active_per_token");
-  out.active_per_token = active.count(1);
-  if (out.active_per_token > out.count) {
-    active.fail("expected at most the layer's " + std::to_string(out.count) + " experts, got " +
-                std::to_string(out.active_per_token));
-  }
-  out.intermediate = view.required("intermediate").count(1);
-  if (const auto shared = view.optional("shared_intermediate")) {
-    out.shared_intermediate = shared->count(0);
-  }
-  if (const auto dense = view.optional("dense_layers")) {
-    out.dense_layers = dense->count(0);
-  }
-  return out;
+const Fields<Experts>& experts_fields() {
+  static const Fields<Experts> fields{
+      required("count", &Experts::count, count(), "Experts of a layer."),
+      required("active_per_token", &Experts::active_per_token, count(),
+               "Experts per token (top-k), at most count.")
+          .then([](const JsonView& view, Experts& experts) {
+            if (experts.active_per_token <= experts.count) return;
+            view.required("active_per_token")
+                .fail("expected at most the layer's " + std::to_string(experts.count) + " experts, got " +
+                      std::to_string(experts.active_per_token));
+          }),
+      required("intermediate", &Experts::intermediate, count(), "Intermediate dimension of one expert."),
+      optional("shared_intermediate", &Experts::shared_intermediate, number_of(),
+               "Intermediate dimension of all shared experts together."),
+      optional("dense_layers", &Experts::dense_layers, number_of(),
+               "Layers with the model's dense MLP in place of experts; fewer than all."),
+  };
+  return fields;
 }
 
-Json to_json(const Experts& experts) {
-  Json out = {{"count", experts.count},
-              {"active_per_token", experts.active_per_token},
-              {"intermediate", experts.intermediate}};
-  if (experts.shared_intermediate > 0) {
-    out["shared_intermediate"] = experts.shared_intermediate;
-  }
-  if (experts.dense_layers > 0) {
-    out["dense_layers"] = experts.dense_layers;
-  }
-  return out;
+const Fields<LatentAttention>& latent_attention_fields() {
+  static const Fields<LatentAttention> fields{
+      defaulted("query_rank", &LatentAttention::query_rank, number_of(), "0: queries are not compressed."),
+      required("kv_rank", &LatentAttention::kv_rank, count(), "Rank of the compressed keys and values."),
+      required("rope_dim", &LatentAttention::rope_dim, number_of(),
+               "Rotary dimensions of a head, in addition to head_dim."),
+  };
+  return fields;
 }
 
-LatentAttention parse_latent_attention(const JsonView& view) {
-  view.allow_only({"query_rank", "kv_rank", "rope_dim"});
-  LatentAttention out;
-  if (const auto rank = view.optional("query_rank")) {
-    out.query_rank = rank->count(0);
-  }
-  out.kv_rank = view.required("kv_rank").count(1);
-  out.rope_dim = view.required("rope_dim").count(0);
-  return out;
-}
-
-void parse_sliding_window(const JsonView& view, Model& out) {
-  if (const auto window = view.optional("sliding_window")) {
-    out.sliding_window = window->count(0);
-  }
-  if (const auto layers = view.optional("sliding_window_layers")) {
-    out.sliding_window_layers = layers->count(0);
-    if (out.sliding_window_layers > out.layers) {
-      layers->fail("expected at most the model's " + std::to_string(out.layers) + " layers, got " +
-                   std::to_string(out.sliding_window_layers));
-    }
+// Every head has its own keys and values by default.
+void complete_kv_heads(const JsonView& view, Model& model) {
+  const auto kv_heads = view.optional("kv_heads");
+  if (!kv_heads) model.kv_heads = model.heads;
+  if (model.heads % model.kv_heads != 0) {
+    kv_heads->fail("expected a divisor of the " + std::to_string(model.heads) + " heads, got " +
+                   std::to_string(model.kv_heads));
   }
 }
 
-// Defaults: multi-head attention whose heads share the hidden dimension.
-void parse_heads(const JsonView& view, Model& out) {
-  out.heads = view.required("heads").count(1);
-  out.kv_heads = out.heads;
-  if (const auto kv_heads = view.optional("kv_heads")) {
-    out.kv_heads = kv_heads->count(1);
-    if (out.heads % out.kv_heads != 0) {
-      kv_heads->fail("expected a divisor of the " + std::to_string(out.heads) + " heads, got " +
-                     std::to_string(out.kv_heads));
-    }
+// The heads share the hidden dimension by default.
+void complete_head_dim(const JsonView& view, Model& model) {
+  if (view.optional("head_dim")) return;
+  model.head_dim = model.hidden / model.heads;
+  if (model.hidden % model.heads != 0) {
+    view.fail("missing member \"head_dim\": hidden " + std::to_string(model.hidden) + " is not divisible by " +
+              std::to_string(model.heads) + " heads");
   }
-  if (const auto head_dim = view.optional("head_dim")) {
-    out.head_dim = head_dim->count(1);
-  } else if (out.hidden % out.heads == 0) {
-    out.head_dim = out.hidden / out.heads;
-  } else {
-    view.fail("missing member \"head_dim\": hidden " + std::to_string(out.hidden) + " is not divisible by " +
-              std::to_string(out.heads) + " heads");
-  }
+}
+
+void check_window_layers(const JsonView& view, Model& model) {
+  if (model.sliding_window_layers <= model.layers) return;
+  view.required("sliding_window_layers")
+      .fail("expected at most the model's " + std::to_string(model.layers) + " layers, got " +
+            std::to_string(model.sliding_window_layers));
+}
+
+void check_dense_layers(const JsonView& view, Model& model) {
+  if (!model.experts || model.experts->dense_layers < model.layers) return;
+  view.required("experts")
+      .required("dense_layers")
+      .fail("expected fewer than the model's " + std::to_string(model.layers) + " layers, got " +
+            std::to_string(model.experts->dense_layers));
 }
 
 }  // namespace
 
-Model Model::parse(const JsonView& view) {
-  view.allow_only({"name", "layers", "hidden", "intermediate", "heads", "kv_heads", "head_dim", "vocabulary",
-                   "tied_embeddings", "value_head", "gated_mlp", "sliding_window", "sliding_window_layers",
-                   "experts", "latent_attention", "source"});
-  Model out;
-  out.name = view.required("name").text();
-  out.layers = view.required("layers").count(1);
-  out.hidden = view.required("hidden").count(1);
-  out.intermediate = view.required("intermediate").count(1);
-  parse_heads(view, out);
-  out.vocabulary = view.required("vocabulary").count(0);
-  if (const auto tied = view.optional("tied_embeddings")) {
-    out.tied_embeddings = tied->flag();
-  }
-  if (const auto value_head = view.optional("value_head")) {
-    out.value_head = value_head->flag();
-  }
-  if (const auto gated = view.optional("gated_mlp")) {
-    out.gated_mlp = gated->flag();
-  }
-  parse_sliding_window(view, out);
-  if (const auto experts = view.optional("experts")) {
-    out.experts = parse_experts(*experts);
-    if (out.experts->dense_layers >= out.layers) {
-      experts->required("dense_layers")
-          .fail("expected fewer than the model's " + std::to_string(out.layers) + " layers, got " +
-                std::to_string(out.experts->dense_layers));
-    }
-  }
-  if (const auto latent = view.optional("latent_attention")) {
-    out.latent_attention = parse_latent_attention(*latent);
-  }
-  if (const auto source = view.optional("source")) {
-    out.source = source->text();
-  }
-  return out;
+const Fields<Model>& model_fields() {
+  static const Fields<Model> fields{
+      required("name", &Model::name, text()),
+      required("layers", &Model::layers, count()),
+      required("hidden", &Model::hidden, count(), "Hidden dimension, h1."),
+      required("intermediate", &Model::intermediate, count(), "Intermediate dimension of the dense MLP, h2."),
+      required("heads", &Model::heads, count()),
+      defaulted("kv_heads", &Model::kv_heads, count(), "Divides heads; default heads.")
+          .completed_by(complete_kv_heads),
+      defaulted("head_dim", &Model::head_dim, count(), "Default hidden / heads.")
+          .completed_by(complete_head_dim),
+      required("vocabulary", &Model::vocabulary, number_of(), "0: neither embedding nor head."),
+      defaulted("tied_embeddings", &Model::tied_embeddings, flag()),
+      defaulted("value_head", &Model::value_head, flag(),
+                "Critic and reward models: one output a token instead of a vocabulary."),
+      optional("gated_mlp", &Model::gated_mlp, flag(), "True: three matrices (SwiGLU); false: two, as in GPT."),
+      optional("sliding_window", &Model::sliding_window, number_of(),
+               "Maximum number of tokens that a query attends to; 0: all earlier tokens."),
+      optional("sliding_window_layers", &Model::sliding_window_layers, number_of(),
+               "Number of layers with the window; 0: all of them if there is a window.")
+          .then(check_window_layers),
+      optional("experts", &Model::experts, object(experts_fields()),
+               "Mixture of experts; absent: all layers are dense.")
+          .then(check_dense_layers),
+      optional("latent_attention", &Model::latent_attention, object(latent_attention_fields()),
+               "Multi-head latent attention (DeepSeek-V2): one compressed vector of keys and values a token."),
+      optional("source", &Model::source, text(), "Publication of the shape."),
+  };
+  return fields;
 }
 
-Json Model::to_json() const {
-  Json out = {{"name", name},
-              {"layers", layers},
-              {"hidden", hidden},
-              {"intermediate", intermediate},
-              {"heads", heads},
-              {"kv_heads", kv_heads},
-              {"head_dim", head_dim},
-              {"vocabulary", vocabulary},
-              {"tied_embeddings", tied_embeddings},
-              {"value_head", value_head}};
-  if (!gated_mlp) {
-    out["gated_mlp"] = gated_mlp;
-  }
-  if (sliding_window > 0) {
-    out["sliding_window"] = sliding_window;
-  }
-  if (sliding_window_layers > 0) {
-    out["sliding_window_layers"] = sliding_window_layers;
-  }
-  if (experts) {
-    out["experts"] = sextant::to_json(*experts);
-  }
-  if (latent_attention) {
-    out["latent_attention"] = {{"query_rank", latent_attention->query_rank},
-                               {"kv_rank", latent_attention->kv_rank},
-                               {"rope_dim", latent_attention->rope_dim}};
-  }
-  if (source) {
-    out["source"] = *source;
-  }
-  return out;
-}
+Model Model::parse(const JsonView& view) { return parse_fields(view, model_fields()); }
+
+Json Model::to_json() const { return fields_to_json(*this, model_fields()); }
 
 }  // namespace sextant

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "core/json_value.h"
-#include "documents/values/names.h"
+#include "documents/values/value_tables.h"
 #include "sextant/provenance.h"
 
 namespace sextant {
@@ -15,39 +14,30 @@ std::optional<std::string> unless_empty(std::string text) {
   return text.empty() ? std::nullopt : std::optional<std::string>(std::move(text));
 }
 
+Fields<Quantity> fields_with(const Kind<double>& value) {
+  return {
+      required("value", &Quantity::value, value,
+               "The value in SI units; the unit is in the name of the member that holds the quantity."),
+      required("source", &Quantity::source, one_of<Source>(kSources)),
+      optional("spread_fraction", &Quantity::spread_fraction, non_negative(),
+               "Measured: half the 95 % interval of the median, divided by the median."),
+      optional("time_utc", &Quantity::time_utc, text(), "Measured: when."),
+      optional("note", &Quantity::note, text(), "How it was measured, or which data sheet."),
+  };
+}
+
 }  // namespace
 
-Quantity Quantity::parse(const JsonView& view, bool zero_allowed) {
-  view.allow_only({"value", "source", "spread_fraction", "time_utc", "note"});
-  Quantity out;
-  const JsonView value = view.required("value");
-  out.value = zero_allowed ? value.non_negative() : value.positive();
-  out.source = parse_name<Source>(view.required("source"), kSources);
-  if (const auto spread = view.optional("spread_fraction")) {
-    out.spread_fraction = spread->non_negative();
-  }
-  if (const auto time = view.optional("time_utc")) {
-    out.time_utc = time->text();
-  }
-  if (const auto note = view.optional("note")) {
-    out.note = note->text();
-  }
-  return out;
+const Fields<Quantity>& quantity_fields(bool zero_allowed) {
+  static const Fields<Quantity> greater = fields_with(positive()), any = fields_with(non_negative());
+  return zero_allowed ? any : greater;
 }
 
-Json Quantity::to_json() const {
-  Json out = {{"value", value}, {"source", name_in(kSources, source)}};
-  if (spread_fraction) {
-    out["spread_fraction"] = *spread_fraction;
-  }
-  if (time_utc) {
-    out["time_utc"] = *time_utc;
-  }
-  if (note) {
-    out["note"] = *note;
-  }
-  return out;
+Quantity Quantity::parse(const JsonView& view, bool zero_allowed) {
+  return parse_fields(view, quantity_fields(zero_allowed));
 }
+
+Json Quantity::to_json() const { return fields_to_json(*this, quantity_fields(true)); }
 
 Quantity measured(double value, double spread_fraction, std::string note) {
   return {value, Source::measured, spread_fraction, time_utc_now(), unless_empty(std::move(note))};

@@ -100,17 +100,19 @@ enum class CoefficientScale { logarithmic, linear };
 struct CoefficientSpec {
   CoefficientId id;
   std::string_view name;
-  std::string_view unit;  // "1" for a pure number
-  double neutral;         // value that gives Appendix B
-  double lower;           // bounds of the fit
+  std::string_view unit = "1";  // a pure number
+  double neutral = 0;           // value that gives Appendix B
+  double lower;                 // bounds of the fit
   double upper;
   double prior;            // where the fit starts, and its value without evidence
   double prior_deviation;  // of log(value) when logarithmic, else of the value
-  CoefficientScale scale;
+  // The prior for CPU cores if it differs: they launch no kernels and are their own hosts.
+  std::optional<double> cpu_prior = std::nullopt;
+  CoefficientScale scale = CoefficientScale::logarithmic;
   // Partial pooling: deviation of the logarithm of the value for one device type (or one framework) from the
   // value for all. 0: one value for all.
-  double type_deviation;
-  double framework_deviation;
+  double type_deviation = 0;
+  double framework_deviation = 0;
   // Source of the prior: a paper, tables, or "judgement" with its reason if nobody measured it. The output of
   // `sextant coefficients --evidence` may have more about a coefficient.
   std::string_view source;
@@ -123,7 +125,7 @@ struct CoefficientSpec {
 // The specifications in the order of CoefficientId.
 [[nodiscard]] std::span<const CoefficientSpec> coefficient_table();
 [[nodiscard]] const CoefficientSpec& spec_of(CoefficientId id);
-// The prior for CPU cores, which launch no kernels and are their own hosts.
+// The prior for CPU cores: `cpu_prior`, or `prior` without it.
 [[nodiscard]] double prior_on_cpu(CoefficientId id);
 
 inline constexpr std::string_view kAny = "*";

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -40,7 +39,7 @@ class JsonView {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   // Objects. allow_only refuses members that are not in `keys`, so that a misspelt key is an error.
-  void allow_only(std::initializer_list<std::string_view> keys) const;
+  void allow_only(const std::vector<std::string_view>& keys) const;
   [[nodiscard]] JsonView required(std::string_view key) const;
   [[nodiscard]] std::optional<JsonView> optional(std::string_view key) const;
   [[nodiscard]] std::vector<std::pair<std::string, JsonView>> members() const;

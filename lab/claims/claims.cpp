@@ -7,9 +7,8 @@
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/import/records/run_parts.h"
 #include "calibrate/import/verl/verl.h"
-#include "core/json_value.h"
 #include "core/text.h"
-#include "documents/values/names.h"
+#include "documents/values/fields.h"
 #include "lab/claims/families.h"
 #include "sextant/error.h"
 
@@ -107,13 +106,16 @@ Json to_json(const Claim& claim) {
   return out;
 }
 
-WorstRecord parse_worst(const JsonView& view) {
-  view.allow_only({"claim", "run", "what", "measured", "predicted", "cause"});
-  WorstRecord record{view.required("claim").text(),         view.required("run").text(),
-                     view.required("what").text(),          view.required("measured").positive(),
-                     view.required("predicted").positive(), ""};
-  if (const auto cause = view.optional("cause")) record.cause = cause->text();
-  return record;
+const Fields<WorstRecord>& worst_fields() {
+  static const Fields<WorstRecord> fields{
+      required("claim", &WorstRecord::claim, text()),
+      required("run", &WorstRecord::run, text()),
+      required("what", &WorstRecord::what, text()),
+      required("measured", &WorstRecord::measured, positive()),
+      required("predicted", &WorstRecord::predicted, positive()),
+      optional("cause", &WorstRecord::cause, text()),
+  };
+  return fields;
 }
 
 void keep_worst(std::size_t maximum, ClaimReport& report, const std::string& name,
@@ -187,7 +189,7 @@ ClaimReport ClaimReport::parse(const JsonView& view) {
   view.allow_only({"claims", "worst"});
   ClaimReport report;
   for (const JsonView& claim : view.required("claims").items()) report.claims.push_back(parse_claim(claim));
-  for (const JsonView& record : view.required("worst").items()) report.worst.push_back(parse_worst(record));
+  report.worst = list_of(object(worst_fields())).read(view.required("worst"));
   return report;
 }
 
@@ -195,15 +197,7 @@ Json ClaimReport::to_json() const {
   Json out = Json::object();
   out["claims"] = Json::array();
   for (const Claim& claim : claims) out["claims"].push_back(sextant::to_json(claim));
-  out["worst"] = Json::array();
-  for (const WorstRecord& record : worst) {
-    out["worst"].push_back({{"claim", record.claim},
-                            {"run", record.run},
-                            {"what", record.what},
-                            {"measured", record.measured},
-                            {"predicted", record.predicted}});
-    if (!record.cause.empty()) out["worst"].back()["cause"] = record.cause;
-  }
+  out["worst"] = list_of(object(worst_fields())).write(worst);
   return out;
 }
 

@@ -8,5 +8,6 @@ namespace sextant::cli {
 void add_accuracy(CommandLine& line);
 void add_evidence(CommandLine& line);
 void add_reproduce(CommandLine& line);
+void add_schemas(CommandLine& line);
 
 }  // namespace sextant::cli

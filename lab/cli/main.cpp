@@ -7,6 +7,6 @@ int main(int argc, char** argv) {
   return cli::run_program({"The lab recomputes the accuracy figures of this repository, runs the experiments "
                            "of papers under the model, and\n"
                            "compares priors with measured tables.",
-                           {cli::add_accuracy, cli::add_reproduce, cli::add_evidence}},
+                           {cli::add_accuracy, cli::add_reproduce, cli::add_evidence, cli::add_schemas}},
                           argc, argv);
 }
