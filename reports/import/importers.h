@@ -13,5 +13,7 @@ namespace sextant {
 
 // Rows of the table.
 [[nodiscard]] Importer verl_importer();
+[[nodiscard]] Importer nemo_rl_importer();
+[[nodiscard]] Importer openrlhf_importer();
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "reports/import/yaml_file.h"
 #include "sextant/document.h"
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
@@ -92,6 +93,44 @@ TEST_F(ImportedConfiguration, OfALaunchAtTheTopOfALog) {
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_THAT(printed.err, HasSubstr("ppo_micro_batch_size_per_gpu is not stated, which verl refuses"));
   expect_predicted("verl-fsdp");
+}
+
+TEST_F(ImportedConfiguration, OfNemoRlTakesDefaultsOfTheFileThatItExtends) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("nemo-rl", "nemo-rl-8b.yaml");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("grpo_math_1B.yaml, which the configuration extends, is not there"));
+  EXPECT_THAT(printed.err, HasSubstr("policy.dynamic_batching.enabled=true"));
+  EXPECT_EQ(workflow().mini_batches, 4);  // 64 x 32 sequences, 512 in a step
+  EXPECT_EQ(plan().tasks.at("actor_training").devices().size(), 8U);
+  EXPECT_EQ(plan().tasks.at("actor_generation").devices().size(), 8U);
+  expect_predicted("nemo-rl-dtensor");
+}
+
+TEST_F(ImportedConfiguration, OfNemoRlForMegatron) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("nemo-rl", "nemo-rl-30b.yaml");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(plan().tasks.at("actor_training").data_parallel(), 8);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.expert_parallel, 8);
+  EXPECT_THAT(printed.err, HasSubstr("policy.logprob_chunk_size=2048"));
+  expect_predicted("nemo-rl-megatron");
+}
+
+TEST_F(ImportedConfiguration, OfOpenRlhfWithNamesOfTwoVersions) {
+  const Printed now = import("openrlhf", "openrlhf-8b.sh");
+  ASSERT_EQ(now.exit_code, 0) << now.err;
+  EXPECT_EQ(workflow().mini_batches, 8);
+  EXPECT_TRUE(workflow().has_task("reward_inference"));
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.zero_stage, 3);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.micro_batch_tokens, 16384);
+  expect_predicted("openrlhf");
+  const Printed old = import("openrlhf", "openrlhf-8b-old.sh");
+  ASSERT_EQ(old.exit_code, 0) << old.err;
+  EXPECT_THAT(old.out, HasSubstr("--gpus 1x8xH100"));  // 2 + 2 + 4
+  EXPECT_EQ(plan().tasks.at("actor_training").micro_batch_sequences, 16);
+  EXPECT_EQ(plan().tasks.at("actor_generation").devices().size(), 4U);
+  expect_predicted("openrlhf");
 }
 
 TEST_F(ImportedConfiguration, TakesModelAndLengthsOfTheUser) {
