@@ -184,8 +184,12 @@ std::vector<std::string> placement_notes(const TrainerConfig& config, const Clus
 }  // namespace
 
 std::span<const Dialect> dialect_table() {
-  static const std::array kTable{verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(),
-                                 nemo_rl_megatron_dialect(), openrlhf_dialect()};
+  static const std::array kTable{verl_fsdp_dialect(),
+                                 verl_megatron_dialect(),
+                                 nemo_rl_dtensor_dialect(),
+                                 nemo_rl_megatron_dialect(),
+                                 openrlhf_dialect(),
+                                 areal_dialect()};
   return kTable;
 }
 
