@@ -189,7 +189,8 @@ std::span<const Dialect> dialect_table() {
                                  nemo_rl_dtensor_dialect(),
                                  nemo_rl_megatron_dialect(),
                                  openrlhf_dialect(),
-                                 areal_dialect()};
+                                 areal_dialect(),
+                                 slime_dialect()};
   return kTable;
 }
 

@@ -55,5 +55,6 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect nemo_rl_megatron_dialect();
 [[nodiscard]] Dialect openrlhf_dialect();
 [[nodiscard]] Dialect areal_dialect();
+[[nodiscard]] Dialect slime_dialect();
 
 }  // namespace sextant
