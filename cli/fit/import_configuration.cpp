@@ -23,8 +23,7 @@ namespace {
 
 constexpr const char* kGroup = "Configurations of RL frameworks (--from)";
 
-// What a command assumes where a question is silent: the parts of the longest prompt and response that are used
-// on average, those of question.cpp.
+// These parts of the longest prompt and response are assumed to be used on average, as in question.cpp.
 constexpr double kMeanPromptFraction = 400.0 / 1024, kMeanResponseFraction = 1500.0 / 4096;
 
 std::vector<std::string> importer_names() {

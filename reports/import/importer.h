@@ -31,7 +31,7 @@ struct RunFacts {
   int mini_batches = 1;
   int max_prompt_tokens = 1;
   int max_response_tokens = 1;
-  // As the configuration has them; empty: it has none.
+  // Names or paths of models as the configuration has them; empty: it has none.
   std::string actor, critic, reward;
 
   std::vector<std::string> notes;                // what the plan has otherwise than the configuration, and why

@@ -119,7 +119,7 @@ void read_ray_batches(const TrainerSettings& settings, RunFacts& facts) {
                           std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
 }
 
-// What the program does to its own flags after it has read them.
+// The program changes its own flags in this way after it has read them.
 void derive_ray_flags(TrainerSettings& settings) {
   const bool counts_tokens = settings.flag("train.dynamic_batch_enable", false);
   const bool is_ring = settings.integer("ds.ring_attn_size", 1) > 1;

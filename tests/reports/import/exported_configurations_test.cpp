@@ -1,4 +1,4 @@
-// What the exporters write, read by the importers.
+// The importers read the scripts that the exporters write.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
