@@ -1,11 +1,13 @@
-// sextant import: runs documents from other people's files.
+// sextant import: runs documents from other people's logs; a plan from their configuration.
 #include "calibrate/import/import.h"
 
 #include <memory>
 
+#include "cli/fit/import_configuration.h"
 #include "cli/shared/command.h"
 #include "cli/shared/data_files.h"
 #include "cli/shared/table.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {
@@ -16,6 +18,7 @@ struct Options {
   std::string out = "runs.json";
   std::string data;
   bool json = false;
+  ConfigurationOptions configuration;
 };
 
 std::string formats_help() {
@@ -26,10 +29,13 @@ std::string formats_help() {
   return help +
          "Records that are left out are listed on stderr with the reason. Exits 1 and writes nothing if no run "
          "is left.\n"
-         "Example: sextant import verl train.log --out runs.json";
+         "Examples: sextant import verl train.log --out runs.json\n"
+         "          sextant import run.sh --from verl --gpus H100 --out-folder q";
 }
 
-int run(const Options& options) {
+int import_logs(const Options& options) {
+  if (options.files.empty())
+    throw_bad_input("logs need a format before the files, configurations --from: see sextant import --help");
   const std::filesystem::path data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
   const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
   const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
@@ -53,17 +59,27 @@ int run(const Options& options) {
   return kDone;
 }
 
+// With --from there is no format, so the first word is a file too.
+int run(Options& options) {
+  if (options.configuration.from.empty()) return import_logs(options);
+  options.configuration.files = options.files;
+  options.configuration.files.insert(options.configuration.files.begin(), options.format);
+  return import_configuration(options.configuration);
+}
+
 }  // namespace
 
 void add_import(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
-      line.add_command("import", "Convert logs of other systems to a runs document");
-  command.add_option("format", options->format, "Format of the files, see below").required();
-  command.add_option("files", options->files, "Files to read").required();
+      line.add_command("import", "Runs from logs of other systems; a plan from a framework's configuration");
+  command.add_option("format", options->format, "Format of the logs, see below; with --from the first file")
+      .required();
+  command.add_option("files", options->files, "Files to read");
   command.add_option("--out", options->out, "Runs document to write").shows_default();
   command.add_option("--data", options->data, "Folder with gpus.json and models.json");
   command.add_flag("--json", options->json, "Also print the runs document");
+  add_configuration_options(command, options->configuration);
   command.footer(formats_help());
   command.runs([options] { return run(*options); });
 }

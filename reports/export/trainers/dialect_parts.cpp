@@ -6,6 +6,40 @@
 #include "sextant/error.h"
 
 namespace sextant {
+namespace {
+
+// The GPUs of each node that no pool has.
+std::vector<std::vector<DeviceId>> free_devices(const Cluster& cluster, const TrainerConfig& config) {
+  std::vector<std::vector<DeviceId>> free;
+  int first = 0;
+  for (const Node& node : cluster.nodes()) {
+    std::vector<DeviceId>& of_node = free.emplace_back();
+    for (int i = first; i < first + node.devices; ++i) {
+      const bool is_taken = std::any_of(config.pools.begin(), config.pools.end(), [&](const GpuPool& pool) {
+        return std::binary_search(pool.devices.begin(), pool.devices.end(), DeviceId{i});
+      });
+      if (!is_taken) of_node.push_back(DeviceId{i});
+    }
+    first += node.devices;
+  }
+  return free;
+}
+
+// Parts of as many nodes as the pool has, if these have enough free GPUs; otherwise the next free ones.
+std::vector<DeviceId> devices_for(const GpuPool& pool, const std::vector<std::vector<DeviceId>>& free) {
+  const auto size = static_cast<std::size_t>(pool.gpus()), part = static_cast<std::size_t>(pool.gpus_per_node);
+  std::vector<DeviceId> parts, next;
+  for (const std::vector<DeviceId>& of_node : free) {
+    next.insert(next.end(), of_node.begin(), of_node.end());
+    if (of_node.size() >= part && parts.size() < size)
+      parts.insert(parts.end(), of_node.begin(), of_node.begin() + static_cast<std::ptrdiff_t>(part));
+  }
+  if (parts.size() == size) return parts;
+  next.resize(size);
+  return next;
+}
+
+}  // namespace
 
 int max_prompt_tokens(const Workflow& workflow) {
   return static_cast<int>(std::ceil(workflow.prompt_tokens.max_tokens()));
@@ -70,12 +104,15 @@ int take_pool(const std::string& name, int nodes, int gpus_per_node, const Clust
     return static_cast<int>(found - config.pools.begin());
   }
   GpuPool pool{name, nodes, gpus_per_node, {}};
-  int next = 0;
-  for (const GpuPool& other : config.pools) next = std::max(next, other.devices.back().value + 1);
-  if (nodes < 1 || gpus_per_node < 1 || next + pool.gpus() > cluster.device_count())
-    throw_bad_input("pool " + name + " needs " + std::to_string(pool.gpus()) + " GPUs, the cluster has " +
-                    std::to_string(cluster.device_count() - next) + " left");
-  for (int i = 0; i < pool.gpus(); ++i) pool.devices.push_back(DeviceId{next + i});
+  const std::vector<std::vector<DeviceId>> free = free_devices(cluster, config);
+  std::size_t left = 0;
+  for (const std::vector<DeviceId>& of_node : free) left += of_node.size();
+  const bool is_possible = nodes >= 1 && gpus_per_node >= 1 &&
+                           static_cast<long long>(nodes) * gpus_per_node <= static_cast<long long>(left);
+  if (!is_possible)
+    throw_bad_input("pool " + name + " needs " + std::to_string(nodes) + " x " + std::to_string(gpus_per_node) +
+                    " GPUs, the cluster has " + std::to_string(left) + " left");
+  pool.devices = devices_for(pool, free);
   config.pools.push_back(std::move(pool));
   return static_cast<int>(config.pools.size()) - 1;
 }

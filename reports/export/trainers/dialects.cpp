@@ -184,8 +184,13 @@ std::vector<std::string> placement_notes(const TrainerConfig& config, const Clus
 }  // namespace
 
 std::span<const Dialect> dialect_table() {
-  static const std::array kTable{verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(),
-                                 nemo_rl_megatron_dialect(), openrlhf_dialect()};
+  static const std::array kTable{verl_fsdp_dialect(),
+                                 verl_megatron_dialect(),
+                                 nemo_rl_dtensor_dialect(),
+                                 nemo_rl_megatron_dialect(),
+                                 openrlhf_dialect(),
+                                 areal_dialect(),
+                                 slime_dialect()};
   return kTable;
 }
 
@@ -248,15 +253,31 @@ TrainerSettings read_settings(std::string_view script, const Dialect& dialect) {
   return dialect.form == SettingForm::flags ? read_flags(script) : read_yaml(script);
 }
 
+namespace {
+
+Plan plan_in_pools(const TrainerSettings& settings, TrainerConfig config, const TrainerProblem& problem,
+                   const Dialect& dialect) {
+  for (const Task& task : problem.workflow.tasks)
+    config.tasks[task.name].options = default_options(problem.profile, task.kind);
+  dialect.read(settings, problem, config);
+  return plan_of(config, problem.workflow, problem.profile);
+}
+
+}  // namespace
+
+Plan plan_of_settings(const TrainerSettings& settings, const std::string& name, const TrainerProblem& problem,
+                      const Dialect& dialect) {
+  TrainerConfig config;
+  config.plan = name;
+  return plan_in_pools(settings, std::move(config), problem, dialect);
+}
+
 Plan read_exported(std::string_view script, const TrainerProblem& problem, const Dialect& dialect) {
   TrainerConfig config;
   for (const std::string_view name : lines_after(script, kPlanComment)) config.plan = name;
   for (const std::string_view pool : lines_after(script, kPoolComment))
     config.pools.push_back(parse_pool(pool, problem.cluster));
-  for (const Task& task : problem.workflow.tasks)
-    config.tasks[task.name].options = default_options(problem.profile, task.kind);
-  dialect.read(read_settings(script, dialect), problem, config);
-  return plan_of(config, problem.workflow, problem.profile);
+  return plan_in_pools(read_settings(script, dialect), std::move(config), problem, dialect);
 }
 
 }  // namespace sextant

@@ -40,6 +40,11 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Plan read_exported(std::string_view script, const TrainerProblem& problem,
                                  const Dialect& dialect);
 
+// The plan of these settings on the first GPUs of the cluster. Values that the settings leave open are the
+// profile's. Throws Error(bad_input) with the key.
+[[nodiscard]] Plan plan_of_settings(const TrainerSettings& settings, const std::string& name,
+                                    const TrainerProblem& problem, const Dialect& dialect);
+
 // The settings that a script holds.
 [[nodiscard]] TrainerSettings read_settings(std::string_view script, const Dialect& dialect);
 
@@ -50,5 +55,6 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect nemo_rl_megatron_dialect();
 [[nodiscard]] Dialect openrlhf_dialect();
 [[nodiscard]] Dialect areal_dialect();
+[[nodiscard]] Dialect slime_dialect();
 
 }  // namespace sextant

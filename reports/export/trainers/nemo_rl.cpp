@@ -228,8 +228,12 @@ void read_nemo_training(const TrainerSettings& settings, const TrainerProblem& p
     task.pipeline_parallel = settings.integer(root + "pipeline_model_parallel_size", 1);
     execution.expert_parallel = settings.integer(root + "expert_model_parallel_size", 1);
     execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 1);
-    first = settings.integer(root + "num_layers_in_first_pipeline_stage", 0);
-    last = settings.integer(root + "num_layers_in_last_pipeline_stage", 0);
+    const auto layers = [&](const char* end) {
+      const std::string key = root + "num_layers_in_" + end + "_pipeline_stage";
+      return settings.has(key) ? settings.integer(key, 0) : 0;
+    };
+    first = layers("first");
+    last = layers("last");
     execution.zero_stage = settings.flag(root + "optimizer.use_distributed_optimizer", true) ? 1 : 0;
     execution.offload_optimizer = settings.flag(kCpuAdam, false);
     execution.lora_rank =

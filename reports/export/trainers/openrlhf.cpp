@@ -161,7 +161,7 @@ void write_ray_mode(const Workflow& workflow, TrainerSettings& settings) {
 
 void write_ray_batches(const Workflow& workflow, TrainerSettings& settings) {
   settings.begin_group("Algorithm, data and batches");
-  const bool is_ppo = workflow.algorithm == Algorithm::ppo;
+  const bool is_ppo = workflow.has_task(task_names::kCriticTraining);
   const bool has_reference = workflow.has_task(task_names::kReferenceInference);
   settings.set("algo.advantage.estimator", is_ppo ? "gae" : "group_norm");
   if (!has_reference) settings.set("algo.kl.init_coef", 0.0);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "core/text.h"
 #include "sextant/error.h"
@@ -11,9 +13,8 @@
 namespace sextant {
 namespace {
 
-[[noreturn]] void fail_setting(std::string_view key, const char* wanted, const Json& found) {
-  throw_bad_input(std::string(key) + ": expected " + wanted + ", got " +
-                  shorten(found.dump(), kShownCharacters));
+[[noreturn]] void fail_setting(const std::string& place, const char* wanted, const Json& found) {
+  throw_bad_input(place + ": expected " + wanted + ", got " + shorten(found.dump(), kShownCharacters));
 }
 
 bool is_plain_word(std::string_view text) {
@@ -47,14 +48,6 @@ std::string value_text(const Json& value, const char* true_word, const char* fal
   if (value.is_number()) return number_text(value);
   if (value.is_string() && needs_no_quotes(value.get<std::string>())) return value.get<std::string>();
   return value.dump();  // quotes of JSON are those of YAML and Hydra; a list of strings too
-}
-
-Json value_of(const std::string& text) {
-  if (text == "True" || text == "true") return true;
-  if (text == "False" || text == "false") return false;
-  if (text == "null") return nullptr;
-  const Json parsed = Json::parse(text, nullptr, false);
-  return parsed.is_discarded() ? Json(text) : parsed;
 }
 
 // A map of a YAML document, or a value if it has no children.
@@ -128,36 +121,100 @@ std::vector<std::string> shell_words(std::string_view script) {
 
 }  // namespace
 
+Json setting_value(const std::string& text) {
+  if (text == "True" || text == "true") return true;
+  if (text == "False" || text == "false") return false;
+  if (text == "null" || text == "None") return nullptr;
+  const Json parsed = Json::parse(text, nullptr, false);
+  if (!parsed.is_discarded()) return parsed;
+  double number = 0;  // "1." and ".5", which JSON does not have
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
+  return is_number ? Json(number) : Json(text);
+}
+
+void TrainerSettings::put(const std::string& key, const Json& value, const std::string& where) {
+  std::erase_if(all_, [&](const TrainerSetting& one) { return one.key == key; });
+  all_.push_back({key, value, false, false, group_, where});
+}
+
+void TrainerSettings::rename(const std::string& key, const std::string& new_key) {
+  for (TrainerSetting& one : all_) {
+    if (one.key == key) one.key = new_key;
+  }
+}
+
+const Json* TrainerSettings::find_or_assumed(std::string_view key) const {
+  const Json* stated = find(key);
+  if (stated != nullptr && !stated->is_null()) return stated;
+  const auto derived = derived_.find(key);
+  return derived == derived_.end() ? stated : &derived->second;
+}
+
+void TrainerSettings::assume(const std::string& key, const Json& value) {
+  const Json* stated = find(key);
+  if (stated == nullptr || stated->is_null()) derived_[key] = value;
+}
+
 const Json* TrainerSettings::find(std::string_view key) const {
   const auto found =
       std::find_if(all_.begin(), all_.end(), [&](const TrainerSetting& one) { return one.key == key; });
   return found == all_.end() ? nullptr : &found->value;
 }
 
+const Json* TrainerSettings::requested(std::string_view key, const Json& otherwise) const {
+  read_.emplace(key);
+  const Json* stated = find(key);
+  if (stated != nullptr && !stated->is_null()) return stated;
+  const auto derived = derived_.find(key);
+  const bool is_derived = derived != derived_.end() && !derived->second.is_null();
+  defaults_.insert_or_assign(std::string(key), is_derived ? derived->second : otherwise);
+  return is_derived ? &derived->second : nullptr;
+}
+
+std::map<std::string, Json> TrainerSettings::assumed() const { return {defaults_.begin(), defaults_.end()}; }
+
+std::vector<TrainerSetting> TrainerSettings::unread() const {
+  std::vector<TrainerSetting> out;
+  std::copy_if(all_.begin(), all_.end(), std::back_inserter(out),
+               [&](const TrainerSetting& one) { return !read_.contains(one.key); });
+  return out;
+}
+
+std::string TrainerSettings::place_of(std::string_view key) const {
+  const auto found =
+      std::find_if(all_.begin(), all_.end(), [&](const TrainerSetting& one) { return one.key == key; });
+  const bool has_place = found != all_.end() && !found->where.empty();
+  return (has_place ? found->where + ": " : "") + std::string(key);
+}
+
 int TrainerSettings::integer(std::string_view key, int otherwise) const {
-  const Json* value = find(key);
-  if (value == nullptr || value->is_null()) return otherwise;
-  if (!value->is_number_integer()) fail_setting(key, "an integer", *value);
-  return value->get<int>();
+  const Json* value = requested(key, otherwise);
+  if (value == nullptr) return otherwise;
+  constexpr double kLargest = 2147483647;
+  const bool is_whole = value->is_number() && value->get<double>() == std::floor(value->get<double>()) &&
+                        std::abs(value->get<double>()) <= kLargest;
+  if (!is_whole) fail_setting(place_of(key), "an integer", *value);
+  return static_cast<int>(value->get<double>());
 }
 
 double TrainerSettings::number(std::string_view key, double otherwise) const {
-  const Json* value = find(key);
-  if (value == nullptr || value->is_null()) return otherwise;
-  if (!value->is_number()) fail_setting(key, "a number", *value);
+  const Json* value = requested(key, otherwise);
+  if (value == nullptr) return otherwise;
+  if (!value->is_number()) fail_setting(place_of(key), "a number", *value);
   return value->get<double>();
 }
 
 bool TrainerSettings::flag(std::string_view key, bool otherwise) const {
-  const Json* value = find(key);
-  if (value == nullptr || value->is_null()) return otherwise;
-  if (!value->is_boolean()) fail_setting(key, "true or false", *value);
+  const Json* value = requested(key, otherwise);
+  if (value == nullptr) return otherwise;
+  if (!value->is_boolean()) fail_setting(place_of(key), "true or false", *value);
   return value->get<bool>();
 }
 
 std::string TrainerSettings::text(std::string_view key, const std::string& otherwise) const {
-  const Json* value = find(key);
-  if (value == nullptr || value->is_null()) return otherwise;
+  const Json* value = requested(key, otherwise);
+  if (value == nullptr) return otherwise;
   return value->is_string() ? value->get<std::string>() : value->dump();
 }
 
@@ -217,7 +274,7 @@ TrainerSettings read_hydra(std::string_view script) {
     const std::size_t dot = word.find('.');
     if (equals == std::string::npos || dot > equals) continue;  // MODEL_PATH=...
     const std::size_t first = word.find_first_not_of('+');
-    settings.set(word.substr(first, equals - first), value_of(word.substr(equals + 1)));
+    settings.set(word.substr(first, equals - first), setting_value(word.substr(equals + 1)));
   }
   return settings;
 }
@@ -229,7 +286,7 @@ TrainerSettings read_flags(std::string_view script) {
     if (words[i].rfind("--", 0) != 0) continue;
     const std::string key = words[i].substr(2);
     const bool has_value = i + 1 < words.size() && words[i + 1].rfind("--", 0) != 0 && words[i + 1] != ")";
-    settings.set(key, has_value ? value_of(words[i + 1]) : Json(true));
+    settings.set(key, has_value ? setting_value(words[i + 1]) : Json(true));
   }
   return settings;
 }
@@ -257,7 +314,7 @@ TrainerSettings read_yaml(std::string_view script) {
     }
     std::string key;
     for (const std::string& part : open) key += part + ".";
-    settings.set(key + name, value_of(line.substr(colon + 2)));
+    settings.set(key + name, setting_value(line.substr(colon + 2)));
   }
   return settings;
 }

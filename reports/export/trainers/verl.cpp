@@ -187,7 +187,7 @@ void write_mode(const Workflow& workflow, TrainerSettings& settings) {
 void write_data(const Workflow& workflow, TrainerSettings& settings) {
   const bool is_async = workflow.mode == Mode::asynchronous;
   settings.begin_group("Algorithm, data and batches");
-  settings.set("algorithm.adv_estimator", workflow.algorithm == Algorithm::ppo ? "gae" : "grpo");
+  settings.set("algorithm.adv_estimator", workflow.has_task(task_names::kCriticTraining) ? "gae" : "grpo");
   settings.set_shell("data.train_files", "${TRAIN_FILE}");
   settings.set_shell("data.val_files", "${VAL_FILE}");
   settings.set("data.train_batch_size", is_async ? 0 : workflow.prompts);
@@ -292,8 +292,11 @@ void read_fsdp(const VerlTask& where, const TrainerSettings& settings, bool trai
 
 // The layers of the first and the last stage; 0: not stated.
 std::pair<int, int> read_ends(const VerlTask& where, const TrainerSettings& settings) {
-  return {settings.integer(megatron_layers(where, "first"), 0),
-          settings.integer(megatron_layers(where, "last"), 0)};
+  const auto layers = [&](const char* end) {
+    const std::string key = megatron_layers(where, end);
+    return settings.has(key) ? settings.integer(key, 0) : 0;
+  };
+  return {layers("first"), layers("last")};
 }
 
 void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
@@ -311,7 +314,7 @@ void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool 
   execution.virtual_stages = settings.integer(root + "virtual_pipeline_model_parallel_size", 1);
   execution.offload_optimizer =
       settings.flag(where.root + "optim.override_optimizer_config.optimizer_cpu_offload", false);
-  const std::string granularity = settings.text(recompute_key(where, "granularity"), "none");
+  const std::string granularity = settings.text(recompute_key(where, "granularity"), "");
   task.options.recompute = granularity == "full"        ? Recompute::full
                            : granularity == "selective" ? Recompute::selective
                                                         : Recompute::none;

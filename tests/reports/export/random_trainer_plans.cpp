@@ -112,13 +112,19 @@ Workflow random_workflow(const FrameworkProfile& profile, std::mt19937& random) 
   workflow.mode = any_of(modes, random);
   workflow.staleness = workflow.mode == Mode::synchronous ? 0 : workflow.mode == Mode::one_step_off ? 1 : 2;
   const bool has_experts = random() % 3 == 0;
-  const bool has_judge = workflow.algorithm == Algorithm::ppo || random() % 4 == 0;
+  const bool has_critic = workflow.algorithm == Algorithm::ppo;
+  const bool has_judge = has_critic ? random() % 2 == 0 : random() % 4 == 0;
   workflow.models["actor"] = random_model(has_experts, false);
   workflow.models["reference"] = workflow.models["actor"];
   if (has_judge) workflow.models["reward"] = random_model(false, true);
-  if (workflow.algorithm == Algorithm::ppo) workflow.models["critic"] = random_model(false, true);
+  if (has_critic) workflow.models["critic"] = random_model(false, true);
   const GraphOptions graph{random() % 3 != 0, random() % 3 != 0};
-  workflow.tasks = workflow.algorithm == Algorithm::ppo ? ppo_tasks(graph) : grpo_tasks(has_judge, graph);
+  workflow.tasks = has_critic ? ppo_tasks(graph) : grpo_tasks(has_judge, graph);
+  if (has_critic && !has_judge) {  // a rule gives the reward
+    workflow.algorithm = Algorithm::custom;
+    std::erase_if(workflow.tasks, [](const Task& task) { return task.name == task_names::kRewardInference; });
+    for (Task& task : workflow.tasks) std::erase(task.after, task_names::kRewardInference);
+  }
   workflow.prompts = 128;
   workflow.responses_per_prompt = 8;
   workflow.mini_batches = any_of(std::vector<int>{1, 2, 4}, random);

@@ -1,0 +1,362 @@
+// AReaL 1.0.4: overrides of examples/math/gsm8k_grpo.yaml, or of gsm8k_ppo.yaml with a critic, for FSDP.
+//
+// Keys are those of PPOConfig in areal/api/cli_args.py; the words of a backend ("fsdp:d4t2") those of
+// areal/api/alloc_mode.py.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "reports/export/trainers/dialect_parts.h"
+#include "reports/export/trainers/dialects.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+// A model with workers of its own, and its tasks; the first one decides the layout.
+struct ArealRole {
+  const char* name;
+  std::vector<std::string> tasks;
+};
+
+const std::vector<ArealRole>& areal_roles() {
+  static const std::vector<ArealRole> roles{
+      {"actor", {task_names::kActorTraining, task_names::kOldLogProb}},
+      {"critic", {task_names::kCriticTraining, task_names::kCriticInference}},
+      {"ref", {task_names::kReferenceInference}},
+  };
+  return roles;
+}
+
+constexpr const char* kEngine = task_names::kActorGeneration;
+constexpr double kSglangWorkspace = 0.03;  // mem_fraction_static is without it
+
+double three_digits(double value) { return std::round(value * 1000) / 1000; }
+
+bool shares_engine_gpus(const TrainerConfig& config) {
+  return config.tasks.at(kEngine).pool == config.tasks.at(task_names::kActorTraining).pool;
+}
+
+// ---- backends ----
+
+std::string backend_text(const char* engine, const TrainerTask& task) {
+  std::string out = std::string(engine) + ":d" + std::to_string(task.data_parallel) + "t" +
+                    std::to_string(task.tensor_parallel);
+  const int context = task.options.execution.context_parallel;
+  return context > 1 ? out + "c" + std::to_string(context) : out;
+}
+
+struct ArealDegrees {
+  int data = 1, tensor = 1, context = 1, stages = 1;
+
+  [[nodiscard]] int gpus() const { return data * tensor * context * stages; }
+};
+
+// The degrees of "sglang:d4t2"; those that it leaves out are 1.
+ArealDegrees read_backend(const TrainerSettings& settings, const std::string& key) {
+  const std::string text = settings.text(key, "");
+  ArealDegrees degrees;
+  const auto fail = [&] {
+    throw_bad_input(settings.place_of(key) + ": expected a backend such as \"fsdp:d4t2\", got \"" + text +
+                    "\"");
+  };
+  std::size_t at = text.find(':');
+  if (at == std::string::npos || at + 1 == text.size()) fail();
+  for (++at; at < text.size();) {
+    int number = 0;
+    const char* end = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data() + at + 1, end, number);
+    if (error != std::errc() || number < 1) fail();
+    switch (text[at]) {
+      case 'd':
+        degrees.data = number;
+        break;
+      case 't':
+        degrees.tensor = number;
+        break;
+      case 'c':
+        degrees.context = number;
+        break;
+      case 'p':
+        degrees.stages = number;
+        break;
+      default:
+        fail();
+    }
+    at = static_cast<std::size_t>(next - text.data());
+  }
+  return degrees;
+}
+
+// ---- what the dialect cannot say apart ----
+
+std::string settle_areal(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
+  if (!workflow.has_task(task_names::kActorTraining) || !workflow.has_task(kEngine)) return "";
+  const Plan before = plan;
+  const bool is_shared =
+      plan.tasks.at(kEngine).devices() == plan.tasks.at(task_names::kActorTraining).devices();
+  plan.tasks.at(kEngine).execution.offload_weights = is_shared;
+  if (is_shared) plan.tasks.at(task_names::kActorTraining).execution.offload_weights = true;
+  for (const ArealRole& role : areal_roles()) {
+    for (const std::string& name : role.tasks) {
+      if (!workflow.has_task(name)) continue;
+      TaskPlan& task = plan.tasks.at(name);
+      const TaskPlan usual = default_options(profile, workflow.task(name).kind);
+      if (task.execution.micro_batch_tokens == 0) {
+        task.execution.micro_batch_tokens = usual.execution.micro_batch_tokens;
+        task.micro_batch_sequences = usual.micro_batch_sequences;
+      }
+      if (name == role.tasks.front() || !workflow.has_task(role.tasks.front())) continue;
+      const Execution& of = plan.tasks.at(role.tasks.front()).execution;
+      task.execution.micro_batch_tokens = of.micro_batch_tokens;
+      task.execution.offload_weights = of.offload_weights;
+    }
+  }
+  return plan == before
+             ? ""
+             : "Micro-batches have a budget of tokens, one for all tasks of a model; engine and actor "
+               "leave GPUs that they share";
+}
+
+// ---- writing ----
+
+void write_areal_role(const ArealRole& role, const TrainerConfig& config, TrainerSettings& settings) {
+  const TrainerTask& task = config.tasks.at(role.tasks.front());
+  const Execution& execution = task.options.execution;
+  const std::string root = std::string(role.name) + ".";
+  settings.begin_group(role.tasks.front());
+  settings.set(root + "backend", backend_text("fsdp", task));
+  settings.set(root + "mb_spec.max_tokens_per_mb", execution.micro_batch_tokens * execution.context_parallel);
+  settings.add_key(root + "offload", execution.offload_weights);
+  if (root == "ref.") return;
+  const bool recomputes = task.options.recompute == Recompute::full;
+  if (root == "actor.") {
+    settings.set(root + "gradient_checkpointing", recomputes);
+  } else {
+    settings.add_key(root + "gradient_checkpointing", recomputes);
+  }
+  settings.add_key(root + "fsdp.offload_params", execution.offload_optimizer);
+  settings.add_key(root + "use_lora", execution.lora_rank > 0);
+  if (execution.lora_rank > 0) settings.add_key(root + "lora_rank", execution.lora_rank);
+}
+
+// The role whose GPUs another one uses; empty: it has its own.
+std::string areal_host(const std::string& role, int pool, const TrainerConfig& config) {
+  for (const ArealRole& other : areal_roles()) {
+    if (other.name == role) return "";
+    const auto found = config.tasks.find(other.tasks.front());
+    if (found != config.tasks.end() && found->second.pool == pool) return other.name;
+  }
+  return "";
+}
+
+void write_areal_strategies(const TrainerConfig& config, TrainerSettings& settings) {
+  settings.begin_group("GPUs");
+  for (const ArealRole& role : areal_roles()) {
+    const auto task = config.tasks.find(role.tasks.front());
+    if (task == config.tasks.end() || std::string(role.name) == "actor") continue;
+    const std::string root = std::string(role.name) + ".scheduling_strategy.";
+    const std::string host = areal_host(role.name, task->second.pool, config);
+    settings.set(root + "type", host.empty() ? "separation" : "colocation");
+    settings.set(root + "target", host.empty() ? Json(nullptr) : Json(host));
+  }
+  const bool is_shared = shares_engine_gpus(config);
+  settings.add_key("rollout.scheduling_strategy.type", is_shared ? "colocation" : "separation");
+  if (is_shared) settings.add_key("rollout.scheduling_strategy.target", "actor");
+  const Json mode = is_shared ? "disk" : "xccl";
+  if (config.tasks.contains(task_names::kCriticTraining)) {
+    settings.add_key("actor.weight_update_mode", mode);
+  } else {
+    settings.set("actor.weight_update_mode", mode);
+  }
+}
+
+void write_areal_engine(const TrainerConfig& config, const TrainerProblem& problem, TrainerSettings& settings) {
+  const TrainerTask& task = config.tasks.at(kEngine);
+  const Execution& execution = task.options.execution;
+  settings.begin_group(kEngine);
+  settings.set("rollout.backend", backend_text("sglang", task));
+  settings.set("sglang.mem_fraction_static",
+               three_digits(engine_fraction(kEngine, config, problem) - kSglangWorkspace));
+  settings.set("sglang.max_running_requests", task.options.decode_batch_sequences);
+  settings.set("sglang.context_length",
+               max_prompt_tokens(problem.workflow) + max_response_tokens(problem.workflow));
+  settings.add_key("sglang.max_prefill_tokens", execution.prefill_chunk_tokens);
+  settings.add_key("sglang.disable_radix_cache", !execution.shared_prompts);
+  settings.add_key("sglang.disable_cuda_graph", !execution.cuda_graphs);
+}
+
+void write_areal_batches(const Workflow& workflow, TrainerSettings& settings) {
+  settings.begin_group("Algorithm, data and batches");
+  settings.set_shell("actor.path", "${MODEL_PATH}");
+  settings.set_shell("train_dataset.path", "${DATASET}");
+  settings.set("train_dataset.batch_size", workflow.prompts);
+  settings.set("train_dataset.max_length", max_prompt_tokens(workflow));
+  settings.set("gconfig.n_samples", workflow.responses_per_prompt);
+  settings.set("gconfig.max_new_tokens", max_response_tokens(workflow));
+  settings.set("actor.ppo_n_minibatches", workflow.mini_batches);
+  constexpr double kKlPenalty = 0.1;  // the class's own default
+  settings.set("actor.kl_ctl", workflow.has_task(task_names::kReferenceInference) ? kKlPenalty : 0.0);
+  const bool has_pass = workflow.has_task(task_names::kOldLogProb);
+  settings.set("actor.recompute_logprob", has_pass);
+  settings.set("actor.use_decoupled_loss", has_pass);
+  const int age = workflow.mode == Mode::synchronous ? 0 : std::max(1, static_cast<int>(workflow.staleness));
+  settings.set("rollout.max_head_offpolicyness", age);
+  settings.set("rollout.max_concurrent_rollouts", std::max(1, workflow.prompts * (age + 1)));
+}
+
+// All nodes of the pools; models that share one count once.
+void write_areal_cluster(const TrainerConfig& config, TrainerSettings& settings) {
+  int gpus = 0, per_node = 0;
+  for (const GpuPool& pool : config.pools) {
+    gpus += pool.gpus();
+    per_node = std::max(per_node, pool.gpus_per_node);
+  }
+  settings.begin_group("GPUs");
+  settings.set("cluster.n_nodes", (gpus + per_node - 1) / per_node);
+  settings.set("cluster.n_gpus_per_node", per_node);
+}
+
+TrainerScript write_areal(const TrainerConfig& config, const TrainerProblem& problem) {
+  const Workflow& workflow = problem.workflow;
+  TrainerScript script;
+  TrainerSettings& settings = script.settings;
+  write_areal_batches(workflow, settings);
+  write_areal_cluster(config, settings);
+  write_areal_strategies(config, settings);
+  write_areal_engine(config, problem, settings);
+  for (const ArealRole& role : areal_roles()) {
+    if (workflow.has_task(role.tasks.front())) write_areal_role(role, config, settings);
+  }
+  const bool has_critic = workflow.has_task(task_names::kCriticTraining);
+  script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
+  script.variables.push_back({"DATASET", "prompts for training, a data set that AReaL knows", "openai/gsm8k"});
+  script.variables.push_back({"CONFIG", "the configuration that is overridden",
+                              has_critic ? "examples/math/gsm8k_ppo.yaml" : "examples/math/gsm8k_grpo.yaml"});
+  if (has_critic) {
+    settings.begin_group(task_names::kCriticTraining);
+    settings.set_shell("critic.path", "${CRITIC_PATH}");
+    settings.set("critic.ppo_n_minibatches", workflow.mini_batches);
+    script.variables.push_back(model_variable("CRITIC_PATH", "the critic's model", workflow, "critic"));
+  }
+  script.notes.emplace_back("Run it in a checkout of AReaL " + problem.profile.version + ".");
+  if (shares_engine_gpus(config))
+    script.notes.emplace_back("Engine and actor share GPUs: weights pass over disk.");
+  script.command = "python3 examples/math/gsm8k_rl.py --config \"$CONFIG\" scheduler.type=ray";
+  return script;
+}
+
+// ---- reading ----
+
+int read_areal_pool(const std::string& name, const ArealDegrees& degrees, const TrainerSettings& settings,
+                    const TrainerProblem& problem, TrainerConfig& config) {
+  const int per_node = std::max(1, settings.integer("cluster.n_gpus_per_node", 8)), gpus = degrees.gpus();
+  const bool is_whole = gpus % per_node == 0;
+  return take_pool(name, is_whole ? gpus / per_node : 1, is_whole ? per_node : gpus, problem.cluster, config);
+}
+
+// The role whose GPUs the role of this key uses; empty: it has its own.
+std::string read_areal_host(const TrainerSettings& settings, const std::string& role, const char* otherwise) {
+  const bool is_shared =
+      settings.text(role + ".scheduling_strategy.type", otherwise) == std::string("colocation");
+  return is_shared ? settings.text(role + ".scheduling_strategy.target", "actor") : "";
+}
+
+void take_areal_degrees(const ArealDegrees& degrees, TrainerTask& task) {
+  task.tensor_parallel = degrees.tensor;
+  task.pipeline_parallel = degrees.stages;
+  task.options.execution.context_parallel = degrees.context;
+}
+
+void read_areal_options(const TrainerSettings& settings, const std::string& root, TaskKind kind,
+                        TrainerTask& task) {
+  Execution& execution = task.options.execution;
+  const int tokens = settings.integer(root + "mb_spec.max_tokens_per_mb",
+                                      execution.micro_batch_tokens * execution.context_parallel);
+  execution.micro_batch_tokens = std::max(1, tokens / execution.context_parallel);
+  execution.offload_weights = settings.flag(root + "offload", false);
+  if (kind != TaskKind::training) return;
+  task.options.recompute =
+      settings.flag(root + "gradient_checkpointing", false) ? Recompute::full : Recompute::none;
+  execution.offload_optimizer = settings.flag(root + "fsdp.offload_params", false);
+  execution.lora_rank = settings.flag(root + "use_lora", false) ? settings.integer(root + "lora_rank", 32) : 0;
+}
+
+void read_areal_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  TrainerTask& task = config.tasks.at(kEngine);
+  const ArealDegrees degrees = read_backend(settings, "rollout.backend");
+  take_areal_degrees(degrees, task);
+  const std::string host = read_areal_host(settings, "rollout", "separation");
+  task.pool = host.empty() ? read_areal_pool("rollout", degrees, settings, problem, config)
+                           : config.tasks.at(task_names::kActorTraining).pool;
+  Execution& execution = task.options.execution;
+  execution.offload_weights = !host.empty();
+  task.options.decode_batch_sequences =
+      settings.integer("sglang.max_running_requests", task.options.decode_batch_sequences);
+  execution.prefill_chunk_tokens =
+      settings.integer("sglang.max_prefill_tokens", execution.prefill_chunk_tokens);
+  execution.shared_prompts = !settings.flag("sglang.disable_radix_cache", true);
+  execution.cuda_graphs = !settings.flag("sglang.disable_cuda_graph", false);
+  complete_layout(kEngine, problem, 0, 0, config);
+  constexpr double kDefaultFraction = 0.9;
+  take_engine_fraction(settings.number("sglang.mem_fraction_static", kDefaultFraction) + kSglangWorkspace,
+                       kEngine, problem, config);
+}
+
+void read_areal(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  const Workflow& workflow = problem.workflow;
+  std::map<std::string, int> pools;
+  for (const ArealRole& role : areal_roles()) {
+    if (!workflow.has_task(role.tasks.front())) continue;
+    const std::string name = role.name;
+    const ArealDegrees degrees = read_backend(settings, name + ".backend");
+    const std::string host = name == "actor" ? "" : read_areal_host(settings, name, "separation");
+    if (!host.empty() && !pools.contains(host))
+      throw_bad_input(settings.place_of(name + ".scheduling_strategy.target") + ": no model \"" + host + "\"");
+    pools[name] = host.empty()
+                      ? read_areal_pool(pool_name(role.tasks, workflow), degrees, settings, problem, config)
+                      : pools.at(host);
+    for (const std::string& task_name : role.tasks) {
+      if (!workflow.has_task(task_name)) continue;
+      TrainerTask& task = config.tasks.at(task_name);
+      task.pool = pools.at(name);
+      take_areal_degrees(degrees, task);
+      read_areal_options(settings, name + ".", workflow.task(task_name).kind, task);
+      complete_layout(task_name, problem, 0, 0, config);
+    }
+  }
+  read_areal_engine(settings, problem, config);
+}
+
+DialectRules areal_rules(const FrameworkProfile& profile) {
+  static_cast<void>(profile);
+  DialectRules rules;
+  rules.same_layout = {{task_names::kOldLogProb, task_names::kActorTraining},
+                       {task_names::kCriticInference, task_names::kCriticTraining}};
+  rules.settle = settle_areal;
+  return rules;
+}
+
+std::string areal_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
+  if (!config.tasks.contains(task_names::kActorTraining) || !config.tasks.contains(kEngine))
+    return "AReaL runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  if (config.tasks.contains(task_names::kRewardInference))
+    return "AReaL scores responses with a function; the workflow has a reward model";
+  static_cast<void>(problem);
+  if (shares_engine_gpus(config)) return "";
+  const int engine = config.tasks.at(kEngine).pool;
+  const bool is_shared = std::any_of(config.tasks.begin(), config.tasks.end(), [&](const auto& named) {
+    return named.first != kEngine && named.second.pool == engine;
+  });
+  return is_shared
+             ? "AReaL's engine shares its GPUs with the actor or with no model; the plan lets others share them"
+             : "";
+}
+
+}  // namespace
+
+Dialect areal_dialect() {
+  return {"areal", "areal", SettingForm::hydra, areal_rules, areal_refusal, write_areal, read_areal};
+}
+
+}  // namespace sextant

@@ -1,0 +1,333 @@
+// slime 0.3.1: flags of train.py and train_async.py, which are slime's own (slime/utils/arguments.py), Megatron's,
+// and SGLang's with "sglang-" before them.
+#include <algorithm>
+#include <cmath>
+
+#include "reports/export/trainers/dialect_parts.h"
+#include "reports/export/trainers/dialects.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr const char* kSlimeEngine = task_names::kActorGeneration;
+constexpr const char* kSlimeTrainer = task_names::kActorTraining;
+constexpr double kMemoryBesideEngine = 0.03;  // sglang-mem-fraction-static is without the engine's workspace
+
+bool is_one_slime_pool(const TrainerConfig& config) {
+  return config.tasks.at(kSlimeEngine).pool == config.tasks.at(kSlimeTrainer).pool;
+}
+
+// Layers of a virtual stage if all of them are equal; 0: they are not.
+int layers_of_virtual_stage(const std::vector<int>& stage_layers, int virtual_stages) {
+  const bool is_even = std::all_of(stage_layers.begin(), stage_layers.end(),
+                                   [&](int layers) { return layers == stage_layers.front(); });
+  return is_even && stage_layers.front() % virtual_stages == 0 ? stage_layers.front() / virtual_stages : 0;
+}
+
+// ---- what the dialect cannot say apart ----
+
+void settle_slime_actor(const Workflow& workflow, TaskPlan& actor) {
+  Execution& execution = actor.execution;
+  if (workflow.has_task(task_names::kCriticTraining)) execution.offload_weights = true;
+  if (execution.expert_tensor_parallel == 0)  // the same in other words
+    execution.expert_tensor_parallel = actor.tensor_parallel(actor.replicas.front().stages.front());
+  std::vector<int> layers;
+  for (const Stage& stage : actor.replicas.front().stages) layers.push_back(stage.layers);
+  const bool has_virtual = layers.size() > 1 && execution.virtual_stages > 1;
+  if (!has_virtual || layers_of_virtual_stage(layers, execution.virtual_stages) == 0)
+    execution.virtual_stages = 1;
+}
+
+void settle_slime_pass(const TaskPlan& actor, const TaskPlan& first, const TaskPlan& usual, TaskPlan& pass) {
+  const int tokens = first.execution.micro_batch_tokens;
+  pass.execution.offload_weights = actor.execution.offload_weights;
+  pass.execution.expert_tensor_parallel = actor.execution.expert_tensor_parallel;
+  if (actor.execution.micro_batch_tokens > 0) {
+    pass.execution.micro_batch_tokens = tokens > 0 ? tokens : actor.execution.micro_batch_tokens;
+    pass.micro_batch_sequences = usual.micro_batch_sequences;
+  } else {
+    pass.execution.micro_batch_tokens = 0;
+    pass.micro_batch_sequences = actor.micro_batch_sequences;
+  }
+}
+
+void settle_slime_critic(const TaskPlan& actor, TaskPlan& critic) {
+  critic.recompute = actor.recompute;
+  critic.micro_batch_sequences = actor.micro_batch_sequences;
+  const std::vector<Replica> replicas = critic.replicas;
+  critic.execution = actor.execution;
+  critic.replicas = replicas;
+}
+
+std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
+  if (!workflow.has_task(kSlimeTrainer) || !workflow.has_task(kSlimeEngine)) return "";
+  const Plan before = plan;
+  TaskPlan& actor = plan.tasks.at(kSlimeTrainer);
+  settle_slime_actor(workflow, actor);
+  const TaskPlan usual = default_options(profile, TaskKind::inference);
+  const TaskPlan* first = nullptr;  // of the passes without gradients
+  for (const Task& task : workflow.tasks) {
+    TaskPlan& planned = plan.tasks.at(task.name);
+    if (task.kind == TaskKind::training && task.name != kSlimeTrainer) settle_slime_critic(actor, planned);
+    if (task.kind != TaskKind::inference) continue;
+    first = first == nullptr ? &planned : first;
+    settle_slime_pass(actor, *first, usual, planned);
+  }
+  return plan == before
+             ? ""
+             : "Actor, critic and reference have one set of Megatron's options: micro-batches, offloading, "
+               "recomputation and virtual stages are the actor's";
+}
+
+// ---- writing ----
+
+void write_slime_megatron(const TrainerConfig& config, TrainerSettings& settings) {
+  const TrainerTask& task = config.tasks.at(kSlimeTrainer);
+  const Execution& execution = task.options.execution;
+  settings.begin_group("Training and passes of all models");
+  settings.set("tensor-model-parallel-size", task.tensor_parallel);
+  settings.set("sequence-parallel", execution.sequence_parallel && task.tensor_parallel > 1);
+  settings.set("pipeline-model-parallel-size", task.pipeline_parallel);
+  settings.set("context-parallel-size", execution.context_parallel);
+  settings.set("expert-model-parallel-size", execution.expert_parallel);
+  settings.set("expert-tensor-parallel-size", std::max(1, execution.expert_tensor_parallel));
+  if (has_uneven_ends(task)) {
+    settings.set("decoder-first-pipeline-num-layers", task.stage_layers.front());
+    settings.set("decoder-last-pipeline-num-layers", task.stage_layers.back());
+  }
+  if (execution.virtual_stages > 1)
+    settings.set("num-layers-per-virtual-pipeline-stage",
+                 layers_of_virtual_stage(task.stage_layers, execution.virtual_stages));
+  settings.set("optimizer-cpu-offload", execution.offload_optimizer);
+  if (task.options.recompute == Recompute::none) return;
+  settings.set("recompute-granularity", std::string(name_of(task.options.recompute)));
+  if (task.options.recompute != Recompute::full) return;
+  settings.set("recompute-method", "uniform");
+  settings.set("recompute-num-layers", 1);
+}
+
+void write_slime_batches(const TrainerConfig& config, const Workflow& workflow, TrainerSettings& settings) {
+  const TaskPlan& actor = config.tasks.at(kSlimeTrainer).options;
+  const bool counts_tokens = actor.execution.micro_batch_tokens > 0;
+  settings.set("use-dynamic-batch-size", counts_tokens);
+  if (!counts_tokens) {
+    settings.set("micro-batch-size", actor.micro_batch_sequences);
+    return;
+  }
+  settings.set("max-tokens-per-gpu", actor.execution.micro_batch_tokens);
+  const auto pass = std::find_if(workflow.tasks.begin(), workflow.tasks.end(),
+                                 [](const Task& task) { return task.kind == TaskKind::inference; });
+  if (pass != workflow.tasks.end())
+    settings.set("log-probs-max-tokens-per-gpu",
+                 config.tasks.at(pass->name).options.execution.micro_batch_tokens);
+}
+
+// Offloading is on by default if trainer and engine share GPUs, and off otherwise.
+void write_slime_switch(const char* name, bool is_on, bool is_on_by_default, TrainerSettings& settings) {
+  if (is_on == is_on_by_default) return;
+  settings.set(is_on ? name : "no-" + std::string(name), true);
+}
+
+void write_slime_gpus(const TrainerConfig& config, const Workflow& workflow, TrainerSettings& settings) {
+  const GpuPool& trainer = config.pool_of(kSlimeTrainer);
+  const bool is_one = is_one_slime_pool(config);
+  settings.begin_group("GPUs");
+  settings.set("actor-num-nodes", trainer.nodes);
+  settings.set("actor-num-gpus-per-node", trainer.gpus_per_node);
+  settings.set("colocate", is_one);
+  settings.set("rollout-num-gpus", config.pool_of(kSlimeEngine).gpus());
+  constexpr int kUsualNode = 8;
+  if (trainer.gpus_per_node < kUsualNode) settings.set("num-gpus-per-node", trainer.gpus_per_node);
+  const bool is_on_by_default = is_one || workflow.has_task(task_names::kCriticTraining);
+  write_slime_switch("offload-train", config.tasks.at(kSlimeTrainer).options.execution.offload_weights,
+                     is_on_by_default, settings);
+  write_slime_switch("offload-rollout", config.tasks.at(kSlimeEngine).options.execution.offload_weights, is_one,
+                     settings);
+}
+
+void write_slime_engine(const TrainerConfig& config, const TrainerProblem& problem, TrainerSettings& settings) {
+  const TrainerTask& task = config.tasks.at(kSlimeEngine);
+  const Execution& execution = task.options.execution;
+  settings.begin_group(kSlimeEngine);
+  settings.set("rollout-num-gpus-per-engine", task.tensor_parallel * task.pipeline_parallel);
+  if (task.pipeline_parallel > 1) settings.set("sglang-pp-size", task.pipeline_parallel);
+  if (execution.expert_parallel > 1) settings.set("sglang-ep-size", execution.expert_parallel);
+  const double fraction = engine_fraction(kSlimeEngine, config, problem) - kMemoryBesideEngine;
+  constexpr double kDigits = 1000;
+  settings.set("sglang-mem-fraction-static", std::round(fraction * kDigits) / kDigits);
+  settings.set("sglang-server-concurrency", task.options.decode_batch_sequences);
+  settings.set("sglang-chunked-prefill-size", execution.prefill_chunk_tokens);
+}
+
+void write_slime_data(const Workflow& workflow, TrainerScript& script) {
+  TrainerSettings& settings = script.settings;
+  settings.begin_group("Algorithm, data and batches");
+  const bool has_critic = workflow.has_task(task_names::kCriticTraining);
+  settings.set("advantage-estimator", has_critic ? "ppo" : "grpo");
+  settings.set("use-kl-loss", workflow.has_task(task_names::kReferenceInference));
+  settings.set("rollout-batch-size", workflow.prompts);
+  settings.set("n-samples-per-prompt", workflow.responses_per_prompt);
+  settings.set("num-steps-per-rollout", workflow.mini_batches);
+  settings.set("rollout-max-prompt-len", max_prompt_tokens(workflow));
+  settings.set("rollout-max-response-len", max_response_tokens(workflow));
+  settings.set_shell("hf-checkpoint", "${MODEL_PATH}");
+  settings.set_shell("ref-load", "${MEGATRON_PATH}");
+  settings.set_shell("prompt-data", "${TRAIN_FILE}");
+  settings.set_shell("rm-type", "${REWARD}");
+  if (workflow.mode == Mode::asynchronous)
+    settings.set("rollout-function-path", "slime.rollout.fully_async_rollout.generate_rollout_fully_async");
+  settings.set("partial-rollout", workflow.rollout.is_interrupted);
+  script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
+  script.variables.push_back({"MEGATRON_PATH", "the same model as a checkpoint of Megatron", ""});
+  script.variables.push_back({"MODEL_SCRIPT", "the file of scripts/models with the model's MODEL_ARGS", ""});
+  script.variables.push_back({"TRAIN_FILE", "prompts for training, lines of JSON", ""});
+  script.variables.push_back({"REWARD", "how responses are scored, for example deepscaler", "deepscaler"});
+  script.variables.push_back({"RAY_ADDRESS", "the dashboard of the Ray cluster", "http://127.0.0.1:8265"});
+}
+
+TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& problem) {
+  const Workflow& workflow = problem.workflow;
+  TrainerScript script;
+  write_slime_data(workflow, script);
+  write_slime_gpus(config, workflow, script.settings);
+  write_slime_engine(config, problem, script.settings);
+  write_slime_megatron(config, script.settings);
+  write_slime_batches(config, workflow, script.settings);
+  script.notes.emplace_back("Run it in a checkout of slime " + problem.profile.version + ".");
+  const bool computes = workflow.mini_batches > 1 || workflow.has_task(task_names::kCriticTraining);
+  if (computes != workflow.has_task(task_names::kOldLogProb))
+    script.notes.emplace_back(
+        "slime computes the actor's log-probabilities again if an iteration has several optimizer steps or a "
+        "critic; the workflow says otherwise.");
+  const std::string program = workflow.mode == Mode::synchronous ? "train.py" : "train_async.py";
+  script.command = "source \"$MODEL_SCRIPT\"\nray job submit --address=\"$RAY_ADDRESS\" -- python3 " + program +
+                   " \"${MODEL_ARGS[@]}\"";
+  return script;
+}
+
+// ---- reading ----
+
+void read_slime_pools(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  constexpr int kUsualNode = 8;
+  const int nodes = settings.integer("actor-num-nodes", 1),
+            per_node = settings.integer("actor-num-gpus-per-node", kUsualNode);
+  const int trainer = take_pool("trainer", nodes, per_node, problem.cluster, config);
+  for (auto& [name, task] : config.tasks) task.pool = trainer;
+  if (settings.flag("colocate", false)) return;
+  const int gpus = settings.integer("rollout-num-gpus", nodes * per_node);
+  const bool is_whole = gpus % kUsualNode == 0;
+  config.tasks.at(kSlimeEngine).pool = take_pool("rollout", is_whole ? gpus / kUsualNode : 1,
+                                                 is_whole ? kUsualNode : gpus, problem.cluster, config);
+}
+
+bool read_slime_switch(const TrainerSettings& settings, const std::string& name, bool is_on_by_default) {
+  if (settings.has("no-" + name)) return !settings.flag("no-" + name, false);
+  return settings.flag(name, is_on_by_default);
+}
+
+void read_slime_actor(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  TrainerTask& task = config.tasks.at(kSlimeTrainer);
+  Execution& execution = task.options.execution;
+  task.tensor_parallel = settings.integer("tensor-model-parallel-size", 1);
+  task.pipeline_parallel = settings.integer("pipeline-model-parallel-size", 1);
+  execution.context_parallel = settings.integer("context-parallel-size", 1);
+  execution.expert_parallel = settings.integer("expert-model-parallel-size", 1);
+  execution.expert_tensor_parallel = settings.integer("expert-tensor-parallel-size", task.tensor_parallel);
+  if (task.tensor_parallel > 1) execution.sequence_parallel = settings.flag("sequence-parallel", false);
+  execution.offload_optimizer = settings.flag("optimizer-cpu-offload", false);
+  const bool is_on_by_default =
+      settings.flag("colocate", false) || problem.workflow.has_task(task_names::kCriticTraining);
+  execution.offload_weights = read_slime_switch(settings, "offload-train", is_on_by_default);
+  const std::string granularity = settings.text("recompute-granularity", "");
+  task.options.recompute = granularity == "full"        ? Recompute::full
+                           : granularity == "selective" ? Recompute::selective
+                                                        : Recompute::none;
+  const bool counts_tokens = settings.flag("use-dynamic-batch-size", false);
+  execution.micro_batch_tokens =
+      counts_tokens ? settings.integer("max-tokens-per-gpu", execution.micro_batch_tokens) : 0;
+  if (!counts_tokens) task.options.micro_batch_sequences = settings.integer("micro-batch-size", 1);
+  const auto layers = [&](const char* key) { return settings.has(key) ? settings.integer(key, 0) : 0; };
+  complete_layout(kSlimeTrainer, problem, layers("decoder-first-pipeline-num-layers"),
+                  layers("decoder-last-pipeline-num-layers"), config);
+  const int virtual_layers = layers("num-layers-per-virtual-pipeline-stage");
+  execution.virtual_stages = virtual_layers > 0 ? std::max(1, task.stage_layers.front() / virtual_layers) : 1;
+}
+
+void read_slime_others(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  const TrainerTask& actor = config.tasks.at(kSlimeTrainer);
+  const Execution& of = actor.options.execution;
+  for (const Task& named : problem.workflow.tasks) {
+    if (named.kind == TaskKind::generation || named.name == kSlimeTrainer) continue;
+    TrainerTask& task = config.tasks.at(named.name);
+    TaskPlan options = task.options;
+    task = actor;
+    if (named.kind == TaskKind::training) continue;
+    options.execution.context_parallel = of.context_parallel;
+    options.execution.expert_parallel = of.expert_parallel;
+    options.execution.expert_tensor_parallel = of.expert_tensor_parallel;
+    options.execution.sequence_parallel = of.sequence_parallel;
+    options.execution.offload_weights = of.offload_weights;
+    options.execution.micro_batch_tokens =
+        of.micro_batch_tokens == 0 ? 0
+                                   : settings.integer("log-probs-max-tokens-per-gpu", of.micro_batch_tokens);
+    if (of.micro_batch_tokens == 0) options.micro_batch_sequences = actor.options.micro_batch_sequences;
+    task.options = options;
+  }
+}
+
+void read_slime_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  TrainerTask& task = config.tasks.at(kSlimeEngine);
+  Execution& execution = task.options.execution;
+  task.pipeline_parallel = std::max(1, settings.integer("sglang-pp-size", 1));
+  task.tensor_parallel =
+      std::max(1, settings.integer("rollout-num-gpus-per-engine", 1) / task.pipeline_parallel);
+  execution.expert_parallel = settings.integer("sglang-ep-size", 1);
+  execution.offload_weights = read_slime_switch(settings, "offload-rollout", settings.flag("colocate", false));
+  task.options.decode_batch_sequences =
+      settings.integer("sglang-server-concurrency", task.options.decode_batch_sequences);
+  execution.prefill_chunk_tokens =
+      settings.integer("sglang-chunked-prefill-size", execution.prefill_chunk_tokens);
+  complete_layout(kSlimeEngine, problem, 0, 0, config);
+  constexpr double kDefaultFraction = 0.85;  // of SGLang on GPUs of 80 GB
+  take_engine_fraction(settings.number("sglang-mem-fraction-static", kDefaultFraction) + kMemoryBesideEngine,
+                       kSlimeEngine, problem, config);
+}
+
+void read_slime(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
+  read_slime_pools(settings, problem, config);
+  read_slime_engine(settings, problem, config);
+  read_slime_actor(settings, problem, config);
+  read_slime_others(settings, problem, config);
+}
+
+DialectRules slime_rules(const FrameworkProfile& profile) {
+  static_cast<void>(profile);
+  DialectRules rules;
+  for (const char* task : {task_names::kCriticTraining, task_names::kCriticInference, task_names::kOldLogProb,
+                           task_names::kReferenceInference})
+    rules.same_layout.emplace_back(task, kSlimeTrainer);
+  rules.equal_stages = {kSlimeEngine};
+  rules.settle = settle_slime;
+  return rules;
+}
+
+std::string slime_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
+  const Workflow& workflow = problem.workflow;
+  if (!config.tasks.contains(kSlimeTrainer) || !config.tasks.contains(kSlimeEngine))
+    return "slime runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  if (config.tasks.contains(task_names::kRewardInference))
+    return "slime scores responses with a function or a server; the workflow has a reward model";
+  if (workflow.has_task(task_names::kCriticTraining) &&
+      workflow.models.at("critic").layers != workflow.models.at("actor").layers)
+    return "slime's critic has the shape of the actor; the workflow's has another number of layers";
+  return "";
+}
+
+}  // namespace
+
+Dialect slime_dialect() {
+  return {"slime", "slime", SettingForm::flags, slime_rules, slime_refusal, write_slime, read_slime};
+}
+
+}  // namespace sextant

@@ -1,0 +1,68 @@
+#include "reports/import/importer.h"
+
+#include <algorithm>
+
+#include "core/json_value.h"
+
+namespace sextant {
+namespace {
+
+// `pattern` has any number of "*".
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  if (pattern.empty()) return text.empty();
+  if (pattern.front() != '*')
+    return !text.empty() && text.front() == pattern.front() &&
+           matches_pattern(text.substr(1), pattern.substr(1));
+  for (std::size_t skipped = 0; skipped <= text.size(); ++skipped) {
+    if (matches_pattern(text.substr(skipped), pattern.substr(1))) return true;
+  }
+  return false;
+}
+
+std::string shown_value(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+bool is_unneeded(const TrainerSetting& setting, const UnneededSettings& unneeded) {
+  if (setting.value.is_null()) return true;
+  const auto is_plain = [&](std::string_view pattern) { return matches_pattern(setting.key, pattern); };
+  if (std::any_of(unneeded.without_effect.begin(), unneeded.without_effect.end(), is_plain)) return true;
+  return std::any_of(unneeded.neutral.begin(), unneeded.neutral.end(), [&](const auto& one) {
+    return matches_pattern(setting.key, one.first) && shown_value(setting.value) == one.second;
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> unused_settings(const TrainerSettings& settings, const Importer& importer,
+                                         const RunFacts& facts) {
+  UnneededSettings unneeded = importer.unneeded;
+  unneeded.without_effect.insert(unneeded.without_effect.end(), facts.without_effect.begin(),
+                                 facts.without_effect.end());
+  std::vector<std::string> out;
+  for (const TrainerSetting& setting : settings.unread()) {
+    if (!is_unneeded(setting, unneeded)) out.push_back(setting.key + "=" + shown_value(setting.value));
+  }
+  return out;
+}
+
+RunGraph graph_of(const RunFacts& facts) {
+  const GraphOptions options{facts.has_reference, facts.has_old_log_prob};
+  if (!facts.has_critic) return {Algorithm::grpo, grpo_tasks(facts.has_reward_model, options)};
+  RunGraph graph{Algorithm::ppo, ppo_tasks(options)};
+  if (facts.has_reward_model) return graph;
+  graph.algorithm = Algorithm::custom;
+  const std::string reward = task_names::kRewardInference;
+  std::erase_if(graph.tasks, [&](const Task& task) { return task.name == reward; });
+  for (Task& task : graph.tasks) std::erase(task.after, reward);
+  return graph;
+}
+
+GpuShape shape_of_pools(const GpuShape& a, const GpuShape& b) {
+  constexpr int kUsualNode = 8;
+  if (a.nodes == b.nodes && a.gpus_per_node + b.gpus_per_node <= kUsualNode)
+    return {a.nodes, a.gpus_per_node + b.gpus_per_node};
+  return {a.nodes + b.nodes, std::max(a.gpus_per_node, b.gpus_per_node)};
+}
+
+}  // namespace sextant

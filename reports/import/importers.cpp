@@ -1,0 +1,20 @@
+#include "reports/import/importers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sextant {
+
+std::span<const Importer> importer_table() {
+  static const std::array kTable{verl_importer(), nemo_rl_importer(), openrlhf_importer()};
+  return kTable;
+}
+
+const Importer* find_importer(std::string_view family) {
+  const std::span<const Importer> table = importer_table();
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Importer& one) { return one.family == family; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace sextant

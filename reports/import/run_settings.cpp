@@ -1,0 +1,235 @@
+#include "reports/import/run_settings.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "reports/import/references.h"
+#include "reports/import/shell_script.h"
+#include "reports/import/yaml_file.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+// "a.b=c", with or without the "+" or "~" of Hydra before it: the key's beginning and length.
+struct OverrideKey {
+  std::size_t first = 0, end = 0;
+};
+
+std::optional<OverrideKey> override_key(std::string_view word) {
+  OverrideKey key;
+  while (key.first < word.size() && (word[key.first] == '+' || word[key.first] == '~')) ++key.first;
+  bool has_dot = false;
+  for (key.end = key.first; key.end < word.size(); ++key.end) {
+    const char c = word[key.end];
+    if (c == '=') break;
+    const bool is_key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
+                        c == '@' || c == '/';
+    if (!is_key) return std::nullopt;
+    has_dot = has_dot || c == '.';
+  }
+  const bool is_flag = word.substr(0, 2) == "--";
+  return key.end < word.size() && has_dot && !is_flag ? std::optional(key) : std::nullopt;
+}
+
+std::string file_name(const std::filesystem::path& file) { return file.string(); }
+
+std::string place_in(const std::string& file, const ShellWord& word) {
+  return file + ":" + std::to_string(word.line);
+}
+
+class SettingsReader {
+ public:
+  SettingsReader(const SettingSource& source, const std::map<std::string, std::string>& given)
+      : source_(&source), given_(given) {}
+
+  RunSettings read(const std::vector<std::filesystem::path>& files) {
+    for (const std::filesystem::path& file : files) read_file(file);
+    for (const auto& [name, value] : given_) {
+      const bool is_setting = name.find('.') != std::string::npos || source_->form == SettingForm::flags;
+      if (is_setting) out_.settings.put(name, setting_value(value), "--set");
+    }
+    resolve_references(out_.settings);
+    return std::move(out_);
+  }
+
+ private:
+  void read_file(const std::filesystem::path& file) {
+    const std::string end = file.extension().string();
+    if (end == ".yaml" || end == ".yml" || end == ".json") return read_map(file, 0);
+    read_script(read_text_file(file), file_name(file), file);
+  }
+
+  // The launch as one word: bash -c "python3 -m ...".
+  [[nodiscard]] std::optional<ShellWord> script_in_word(const ShellScript& script) const {
+    for (const ShellCommand& command : script.commands) {
+      for (const ShellWord& word : command) {
+        const auto is_in_word = [&](std::string_view part) {
+          return word.text.find(part) != std::string::npos;
+        };
+        const bool has_program = std::any_of(source_->programs.begin(), source_->programs.end(), is_in_word);
+        if (has_program && word.text.find_first_of(" \n") != std::string::npos && !override_key(word.text))
+          return word;
+      }
+    }
+    return std::nullopt;
+  }
+
+  void read_script(const std::string& text, const std::string& name, const std::filesystem::path& file) {
+    const ShellScript script =
+        read_shell(text, name, given_, [&](const ShellCommand& command) { return is_launch(command); });
+    out_.notes.insert(out_.notes.end(), script.notes.begin(), script.notes.end());
+    if (source_->form == SettingForm::yaml) {
+      for (const HereDocument& document : script.documents)
+        read_yaml_text(document.text, name, document.line, out_.settings);
+    }
+    const bool has_launch = !script.commands.empty() && is_launch(script.commands.back());
+    const auto inner = has_launch ? std::nullopt : script_in_word(script);
+    if (inner) return read_script(inner->text, name, file);
+    const std::size_t before = out_.settings.all().size();
+    if (has_launch && script.documents.empty()) read_stated_file(script.commands.back(), file);
+    if (has_launch) {
+      add_launch(script.commands.back(), name);
+    } else {
+      for (const ShellCommand& command : script.commands) {
+        const bool is_list = source_->form != SettingForm::flags || command.front().text.substr(0, 2) == "--";
+        if (is_list) add_words(command, 0, name);
+      }
+    }
+    if (out_.settings.all().size() == before && !has_launch && script.documents.empty())
+      throw_bad_input(name + ":1: no launch of the framework and no settings");
+  }
+
+  // A YAML file after those that it extends ("defaults: ../base.yaml").
+  void read_map(const std::filesystem::path& file, int depth) {
+    constexpr int kMaxFiles = 20;
+    if (depth > kMaxFiles) throw_bad_input(file_name(file) + ":1: it extends itself");
+    TrainerSettings own;
+    read_yaml_file(file, own);
+    const Json* extended = own.find("defaults");
+    if (source_->form == SettingForm::yaml && extended != nullptr) {
+      const Json list = extended->is_array() ? *extended : Json::array({*extended});
+      for (const Json& one : list) {
+        if (one.is_string()) read_extended(file.parent_path() / one.get<std::string>(), depth);
+      }
+    }
+    for (const TrainerSetting& one : own.all()) out_.settings.put(one.key, one.value, one.where);
+  }
+
+  void read_extended(const std::filesystem::path& file, int depth) {
+    if (std::filesystem::exists(file)) return read_map(file, depth + 1);
+    out_.notes.push_back(file_name(file.lexically_normal()) +
+                         ", which the configuration extends, is not there: defaults stand for its values");
+  }
+
+  // The file that a launch names ("--config run.yaml"), from the folder of the script or from here.
+  void read_stated_file(const ShellCommand& command, const std::filesystem::path& script) {
+    if (source_->form != SettingForm::yaml) return;
+    for (std::size_t i = 0; i < command.size(); ++i) {
+      const std::string& word = command[i].text;
+      const bool is_next = word == "--config" && i + 1 < command.size();
+      const std::string name = is_next                           ? command[i + 1].text
+                               : word.rfind("--config=", 0) == 0 ? word.substr(word.find('=') + 1)
+                                                                 : "";
+      if (name.empty()) continue;
+      for (const std::filesystem::path& file : {script.parent_path() / name, std::filesystem::path(name)}) {
+        if (std::filesystem::is_regular_file(file)) return read_map(file, 0);
+      }
+      out_.notes.push_back(place_in(file_name(script), command[i]) + ": " + name +
+                           " is not there: name it before the script");
+    }
+  }
+
+  [[nodiscard]] std::size_t program_at(const ShellCommand& command) const {
+    for (std::size_t i = 0; i < command.size(); ++i) {
+      for (const std::string_view part : source_->programs) {
+        const std::string& text = command[i].text;
+        const bool is_word = !override_key(text) && text.find_first_of(" \n") == std::string::npos;
+        if (is_word && text.find(part) != std::string::npos) return i;
+      }
+    }
+    return command.size();
+  }
+
+  // A command that has the program and settings behind it: not "cp train.py /tmp".
+  [[nodiscard]] bool is_launch(const ShellCommand& command) const {
+    const std::size_t at = program_at(command);
+    if (at == command.size()) return false;
+    if (source_->form == SettingForm::yaml) return true;
+    return std::any_of(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(),
+                       [&](const ShellWord& word) {
+                         return source_->form == SettingForm::flags ? word.text.substr(0, 2) == "--"
+                                                                    : override_key(word.text).has_value();
+                       });
+  }
+
+  void add_launch(const ShellCommand& command, const std::string& file) {
+    const std::size_t at = program_at(command);
+    out_.program = command[at].text;
+    add_words(command, at + 1, file);
+  }
+
+  void add_words(const ShellCommand& command, std::size_t first, const std::string& file) {
+    if (source_->form == SettingForm::flags) return add_flags(command, first, file);
+    for (std::size_t i = first; i < command.size(); ++i) {
+      const ShellWord& word = command[i];
+      if (const auto key = override_key(word.text)) {
+        out_.settings.put(word.text.substr(key->first, key->end - key->first),
+                          setting_value(word.text.substr(key->end + 1)), place_in(file, word));
+      } else if (word.text.substr(0, 2) == "--") {
+        i += add_option(command, i, file);
+      }
+    }
+  }
+
+  // Options of the launch itself: "--config-name=x" and "--config-name x". Returns the words that belong to it.
+  std::size_t add_option(const ShellCommand& command, std::size_t i, const std::string& file) {
+    const std::string& text = command[i].text;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) {
+      out_.settings.put(text.substr(0, equals), text.substr(equals + 1), place_in(file, command[i]));
+      return 0;
+    }
+    const bool has_value = i + 1 < command.size() && command[i + 1].text.substr(0, 2) != "--" &&
+                           !override_key(command[i + 1].text);
+    out_.settings.put(text, has_value ? Json(command[i + 1].text) : Json(true), place_in(file, command[i]));
+    return has_value ? 1 : 0;
+  }
+
+  void add_flags(const ShellCommand& command, std::size_t first, const std::string& file) {
+    for (std::size_t i = first; i < command.size(); ++i) {
+      const std::string& text = command[i].text;
+      if (text.substr(0, 2) != "--" || text.size() == 2) continue;
+      const std::size_t equals = text.find('=');
+      const std::string key = text.substr(2, equals == std::string::npos ? equals : equals - 2);
+      std::vector<std::string> values;
+      if (equals != std::string::npos) values.push_back(text.substr(equals + 1));
+      const auto is_value = [&](std::size_t at) {
+        return at < command.size() && command[at].text.substr(0, 2) != "--";
+      };
+      for (std::size_t at = i + 1; is_value(at); ++at) values.push_back(command[at].text);
+      Json value = true;
+      if (values.size() == 1) value = setting_value(values.front());
+      if (values.size() > 1) {
+        value = Json::array();
+        for (const std::string& one : values) value.push_back(setting_value(one));
+      }
+      out_.settings.put(key, value, place_in(file, command[i]));
+    }
+  }
+
+  const SettingSource* source_;
+  std::map<std::string, std::string> given_;
+  RunSettings out_;
+};
+
+}  // namespace
+
+RunSettings read_run_settings(const std::vector<std::filesystem::path>& files, const SettingSource& source,
+                              const std::map<std::string, std::string>& given) {
+  return SettingsReader(source, given).read(files);
+}
+
+}  // namespace sextant

@@ -1,0 +1,33 @@
+// The settings in a user's files: launch scripts, lists of overrides or flags, and YAML.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "reports/export/trainers/dialect.h"
+#include "reports/export/trainers/trainer_settings.h"
+
+namespace sextant {
+
+struct RunSettings {
+  TrainerSettings settings;
+  std::string program;  // of the launch: "verl.trainer.main_ppo", "examples/run_grpo.py"; empty: not there
+  std::vector<std::string> notes;
+};
+
+struct SettingSource {
+  SettingForm form;                        // of the words of a launch
+  std::vector<std::string_view> programs;  // parts of the launched program's name: "main_ppo"
+};
+
+// Reads the files in their order; later ones replace settings of earlier ones. Files *.yaml, *.yml and *.json
+// are maps of settings. All others are scripts, or lists of settings without a launch; here-documents with YAML
+// inside count if the dialect's form is YAML. `given`: variables of the scripts and, if their name has a dot or
+// the form is flags and the script does not use them, settings. Throws Error(bad_input) with file and line.
+[[nodiscard]] RunSettings read_run_settings(const std::vector<std::filesystem::path>& files,
+                                            const SettingSource& source,
+                                            const std::map<std::string, std::string>& given);
+
+}  // namespace sextant

@@ -1,0 +1,380 @@
+// Configurations of verl: launch scripts with Hydra overrides, and YAML files.
+//
+// Defaults are those of verl/trainer/config/_generated_ppo_trainer.yaml and _generated_ppo_megatron_trainer.yaml
+// at v0.7.0 (f9c855f7cf04), github.com/volcengine/verl.
+#include <algorithm>
+
+#include "core/json_value.h"
+#include "reports/import/importers.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr const char* kActorRoot = "actor_rollout_ref.actor.";
+constexpr const char* kRefRoot = "actor_rollout_ref.ref.";
+constexpr const char* kRolloutRoot = "actor_rollout_ref.rollout.";
+constexpr const char* kCriticRoot = "critic.";
+
+std::string key_of(const char* root, const char* member) { return std::string(root) + member; }
+
+// The value that a key has, or would have by default.
+Json value_in(const TrainerSettings& settings, const std::string& key, const Json& otherwise) {
+  const Json* value = settings.find(key);
+  return value == nullptr || value->is_null() ? otherwise : *value;
+}
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+bool uses_megatron_trainer(const RunSettings& run) {
+  const Json strategy = value_in(run.settings, key_of(kActorRoot, "strategy"), nullptr);
+  if (strategy.is_string()) return strategy == "megatron";
+  const Json* config = run.settings.find("--config-name");
+  if (config != nullptr && config->is_string()) return contains(config->get<std::string>(), "megatron");
+  return std::any_of(run.settings.all().begin(), run.settings.all().end(), [](const TrainerSetting& one) {
+    return one.key.rfind("actor_rollout_ref.actor.megatron.", 0) == 0;
+  });
+}
+
+// ---- derived defaults ----
+
+// The reference has the layout of the actor unless it is stated.
+void derive_reference(TrainerSettings& settings, bool is_megatron) {
+  if (!is_megatron) {
+    const Json inner =
+        value_in(settings, key_of(kActorRoot, "fsdp_config.ulysses_sequence_parallel_size"), nullptr);
+    settings.assume(key_of(kActorRoot, "ulysses_sequence_parallel_size"), inner);
+    const Json actor = value_in(settings, key_of(kActorRoot, "ulysses_sequence_parallel_size"), inner);
+    settings.assume(key_of(kRefRoot, "ulysses_sequence_parallel_size"), actor);
+    return;
+  }
+  for (const char* member :
+       {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size",
+        "expert_model_parallel_size", "expert_tensor_parallel_size", "param_offload"})
+    settings.assume(key_of(kRefRoot, "megatron.") + member,
+                    value_in(settings, key_of(kActorRoot, "megatron.") + member, nullptr));
+}
+
+// The keys of a pass's micro-batches.
+struct MicroBatchKeys {
+  std::string is_dynamic, tokens, per_gpu, of_all;
+};
+
+MicroBatchKeys training_keys(const char* root) {
+  return {key_of(root, "use_dynamic_bsz"), key_of(root, "ppo_max_token_len_per_gpu"),
+          key_of(root, "ppo_micro_batch_size_per_gpu"), key_of(root, "ppo_micro_batch_size")};
+}
+
+MicroBatchKeys pass_keys(const char* root) {
+  return {key_of(root, "log_prob_use_dynamic_bsz"), key_of(root, "log_prob_max_token_len_per_gpu"),
+          key_of(root, "log_prob_micro_batch_size_per_gpu"), key_of(root, "log_prob_micro_batch_size")};
+}
+
+// The number of groups of GPUs over which verl divides a micro-batch that is stated for all together.
+int groups_of(const TrainerSettings& settings, const char* root, bool is_megatron) {
+  int gpus = settings.integer("trainer.nnodes", 1) * settings.integer("trainer.n_gpus_per_node", 8);
+  const std::string base = is_megatron ? key_of(root, "megatron.") : std::string(root);
+  if (!is_megatron) return gpus / std::max(1, settings.integer(base + "ulysses_sequence_parallel_size", 1));
+  for (const char* degree :
+       {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"})
+    gpus /= std::max(1, settings.integer(base + degree, 1));
+  return gpus;
+}
+
+// Values of a pass that does not state its own.
+struct MicroBatchDefaults {
+  std::string is_dynamic;  // the key whose value counts
+  Json tokens;
+};
+
+// verl refuses a pass without any micro-batch; here it gets the usual budget of tokens.
+void derive_micro_batches(const MicroBatchKeys& keys, const MicroBatchDefaults& otherwise, const char* root,
+                          bool is_megatron, RunSettings& run) {
+  TrainerSettings& settings = run.settings;
+  const Json dynamic = value_in(settings, keys.is_dynamic, value_in(settings, otherwise.is_dynamic, nullptr));
+  const Json of_all = value_in(settings, keys.of_all, nullptr);
+  settings.assume(keys.tokens, otherwise.tokens);
+  settings.assume(keys.is_dynamic, dynamic.is_null() ? Json(false) : dynamic);
+  if (dynamic == true) return;
+  if (of_all.is_number()) {
+    const int groups = std::max(1, groups_of(settings, root, is_megatron));
+    settings.assume(keys.per_gpu, std::max(1, settings.integer(keys.of_all, 1) / groups));
+    return;
+  }
+  if (!value_in(settings, keys.per_gpu, nullptr).is_null()) return;
+  if (settings.has(keys.is_dynamic)) settings.put(keys.is_dynamic, nullptr, "");
+  settings.assume(keys.is_dynamic, true);
+  run.notes.push_back(keys.per_gpu + " is not stated, which verl refuses: " + keys.is_dynamic +
+                      " is assumed, with its default of tokens");
+}
+
+void derive_critic(RunSettings& run, const MicroBatchKeys& actor, bool is_megatron) {
+  constexpr int kCriticTokens = 32768;
+  TrainerSettings& settings = run.settings;
+  const MicroBatchKeys keys = training_keys(kCriticRoot);
+  derive_micro_batches(keys, {actor.is_dynamic, kCriticTokens}, kCriticRoot, is_megatron, run);
+  settings.assume("critic.forward_max_token_len_per_gpu", value_in(settings, keys.tokens, kCriticTokens));
+  settings.assume("critic.forward_micro_batch_size_per_gpu", value_in(settings, keys.per_gpu, nullptr));
+  settings.assume("critic.model.use_remove_padding", false);
+  settings.assume("reward_model.use_dynamic_bsz", value_in(settings, keys.is_dynamic, false));
+  settings.assume("reward_model.forward_max_token_len_per_gpu",
+                  value_in(settings, "critic.forward_max_token_len_per_gpu", kCriticTokens));
+}
+
+// ---- workflow ----
+
+std::string named_model(const TrainerSettings& settings, const char* key) { return settings.text(key, ""); }
+
+void read_verl_mode(const RunSettings& run, RunFacts& facts) {
+  const TrainerSettings& settings = run.settings;
+  const auto pool = [&](const std::string& root) {
+    return GpuShape{settings.integer(root + "nnodes", 1), settings.integer(root + "n_gpus_per_node", 8)};
+  };
+  GpuShape shape = pool("trainer.");
+  const bool is_async = contains(run.program, "fully_async");
+  facts.mode = is_async                                ? Mode::asynchronous
+               : contains(run.program, "one_step_off") ? Mode::one_step_off
+                                                       : Mode::synchronous;
+  if (facts.mode != Mode::synchronous) {
+    facts.staleness = is_async ? settings.number("async_training.staleness_threshold", 0.1) : 1;
+    shape = shape_of_pools(shape, pool("rollout."));
+  }
+  if (settings.flag("reward_model.enable_resource_pool", false))
+    shape = shape_of_pools(shape, pool("reward_model."));
+  facts.nodes = shape.nodes;
+  facts.gpus_per_node = shape.gpus_per_node;
+  facts.has_old_log_prob = is_async ? !settings.flag("async_training.use_rollout_log_probs", true)
+                                    : !settings.flag("algorithm.rollout_correction.bypass_mode", false);
+  if (is_async) facts.is_interrupted = settings.flag("async_training.partial_rollout", true);
+}
+
+void read_verl_batches(const TrainerSettings& settings, RunFacts& facts) {
+  const int step = settings.integer(key_of(kActorRoot, "ppo_mini_batch_size"), 256);
+  if (step < 1)
+    throw_bad_input(settings.place_of(key_of(kActorRoot, "ppo_mini_batch_size")) + ": must be positive");
+  facts.responses_per_prompt = settings.integer(key_of(kRolloutRoot, "n"), 1);
+  if (facts.mode == Mode::asynchronous) {
+    facts.mini_batches = settings.integer("async_training.trigger_parameter_sync_step", 4) *
+                         settings.integer("async_training.require_batches", 1);
+    facts.prompts = step * facts.mini_batches;
+  } else {
+    facts.prompts = settings.integer("data.train_batch_size", 1024);
+    facts.mini_batches = std::max(1, facts.prompts / step);
+    if (facts.prompts % step != 0)
+      facts.notes.push_back("data.train_batch_size is not a multiple of ppo_mini_batch_size: " +
+                            std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
+  }
+  facts.max_prompt_tokens = settings.integer("data.max_prompt_length", 512);
+  facts.max_response_tokens = settings.integer("data.max_response_length", 512);
+}
+
+void read_verl_models(const TrainerSettings& settings, RunFacts& facts) {
+  const std::string estimator = settings.text("algorithm.adv_estimator", "gae");
+  facts.has_critic = settings.flag("critic.enable", estimator == "gae");
+  if (!facts.has_critic && estimator != "grpo")
+    facts.notes.push_back("algorithm.adv_estimator=" + estimator + ": the tasks are those of GRPO");
+  facts.has_reference = settings.flag(key_of(kActorRoot, "use_kl_loss"), false) ||
+                        settings.flag("algorithm.use_kl_in_reward", false);
+  facts.has_reward_model = settings.flag("reward_model.enable", false);
+  facts.actor = named_model(settings, "actor_rollout_ref.model.path");
+  if (facts.has_critic) facts.critic = named_model(settings, "critic.model.path");
+  if (facts.has_reward_model) facts.reward = named_model(settings, "reward_model.model.path");
+}
+
+// Offloading is one option of a plan: weights, gradients and optimizer together.
+void note_mixed_offload(const TrainerSettings& settings, bool is_megatron, RunFacts& facts) {
+  const std::string root = key_of(kActorRoot, is_megatron ? "megatron." : "fsdp_config.");
+  const bool weights = settings.flag(root + "param_offload", false);
+  const bool optimizer = settings.flag(root + "optimizer_offload", false);
+  const bool gradients = is_megatron && settings.flag(root + "grad_offload", false);
+  if (weights == optimizer && (!is_megatron || weights == gradients)) return;
+  facts.notes.push_back(root + "param_offload decides: the plan offloads weights, gradients and optimizer " +
+                        (weights ? "together" : "not at all"));
+}
+
+void note_group_sharding(const TrainerSettings& settings, RunFacts& facts) {
+  const int size = settings.integer(key_of(kActorRoot, "fsdp_config.fsdp_size"), -1);
+  if (size <= 0 || size >= facts.nodes * facts.gpus_per_node) return;
+  facts.notes.push_back(key_of(kActorRoot, "fsdp_config.fsdp_size") + "=" + std::to_string(size) +
+                        ": the plan shards weights over all GPUs");
+}
+
+void derive_all_micro_batches(const RunFacts& facts, bool is_megatron, RunSettings& run) {
+  constexpr int kActorTokens = 16384;
+  const MicroBatchKeys actor = training_keys(kActorRoot);
+  derive_micro_batches(actor, {actor.is_dynamic, kActorTokens}, kActorRoot, is_megatron, run);
+  const MicroBatchDefaults otherwise{actor.is_dynamic, value_in(run.settings, actor.tokens, kActorTokens)};
+  if (facts.has_old_log_prob)
+    derive_micro_batches(pass_keys(kRolloutRoot), otherwise, kActorRoot, is_megatron, run);
+  if (facts.has_reference) derive_micro_batches(pass_keys(kRefRoot), otherwise, kRefRoot, is_megatron, run);
+  if (facts.has_critic) derive_critic(run, actor, is_megatron);
+}
+
+// Settings of tasks that the workflow does not have.
+void leave_out_absent_tasks(RunFacts& facts) {
+  if (!facts.has_reference) facts.without_effect.emplace_back("actor_rollout_ref.ref.*");
+  if (!facts.has_old_log_prob) facts.without_effect.emplace_back("actor_rollout_ref.rollout.log_prob_*");
+  if (!facts.has_critic) facts.without_effect.emplace_back("critic.*");
+  if (!facts.has_reward_model) facts.without_effect.emplace_back("reward_model.*");
+  if (facts.mode == Mode::asynchronous) facts.without_effect.emplace_back("data.train_batch_size");
+}
+
+RunFacts read_verl_run(RunSettings& run) {
+  RunFacts facts;
+  const bool is_megatron = uses_megatron_trainer(run);
+  facts.profile = is_megatron ? "verl-megatron" : "verl-fsdp";
+  derive_reference(run.settings, is_megatron);
+  read_verl_mode(run, facts);
+  read_verl_batches(run.settings, facts);
+  read_verl_models(run.settings, facts);
+  derive_all_micro_batches(facts, is_megatron, run);
+  note_mixed_offload(run.settings, is_megatron, facts);
+  if (!is_megatron) note_group_sharding(run.settings, facts);
+  leave_out_absent_tasks(facts);
+  return facts;
+}
+
+UnneededSettings verl_unneeded() {
+  UnneededSettings out;
+  out.without_effect = {"--*",
+                        "hydra.*",
+                        "trainer.logger",
+                        "trainer.*_name",
+                        "trainer.total_*",
+                        "trainer.*_freq",
+                        "trainer.val_*",
+                        "trainer.*resume*",
+                        "trainer.*dir*",
+                        "trainer.log_*",
+                        "trainer.*ckpt*",
+                        "trainer.critic_warmup",
+                        "trainer.device",
+                        "trainer.use_legacy_worker_impl",
+                        "*.optim.lr*",
+                        "*.optim.*warmup*",
+                        "*.optim.weight_decay*",
+                        "*.optim.clip_grad",
+                        "*.optim.betas",
+                        "*.optim.min_lr*",
+                        "*.optim.total_training_steps",
+                        "*.optim.num_cycles",
+                        "*.checkpoint.*",
+                        "*checkpointing*path",
+                        "*.use_dist_checkpointing",
+                        "*.use_mbridge",
+                        "*.vanilla_mbridge",
+                        "data.*_files",
+                        "data.*_key",
+                        "data.truncation",
+                        "data.*shuffle",
+                        "data.seed",
+                        "data.filter_*",
+                        "data.return_*",
+                        "data.custom_cls.*",
+                        "data.val_batch_size",
+                        "data.*_workers",
+                        "data.apply_chat_template_kwargs*",
+                        "data.trust_remote_code",
+                        "algorithm.gamma",
+                        "algorithm.lam",
+                        "algorithm.kl_*",
+                        "algorithm.norm_*",
+                        "*.clip_ratio*",
+                        "*.cliprange*",
+                        "*.entropy_coeff",
+                        "*.kl_loss_*",
+                        "*.loss_agg_mode",
+                        "*.loss_scale_factor",
+                        "*.policy_loss.*",
+                        "*.grad_clip",
+                        "*.data_loader_seed",
+                        "*.shuffle",
+                        "*.seed",
+                        "actor_rollout_ref.rollout.temperature",
+                        "actor_rollout_ref.rollout.top_*",
+                        "actor_rollout_ref.rollout.do_sample",
+                        "actor_rollout_ref.rollout.ignore_eos",
+                        "actor_rollout_ref.rollout.val_kwargs.*",
+                        "actor_rollout_ref.rollout.name",
+                        "actor_rollout_ref.rollout.mode",
+                        "actor_rollout_ref.rollout.max_model_len",
+                        "actor_rollout_ref.rollout.prompt_length",
+                        "actor_rollout_ref.rollout.response_length",
+                        "actor_rollout_ref.rollout.load_format",
+                        "actor_rollout_ref.rollout.calculate_log_probs",
+                        "actor_rollout_ref.rollout.disable_log_stats",
+                        "actor_rollout_ref.rollout.trace.*",
+                        "actor_rollout_ref.rollout.agent.*",
+                        "actor_rollout_ref.hybrid_engine",
+                        "rollout.total_rollout_steps",
+                        "rollout.n",
+                        "data.gen_batch_size",
+                        "*.profiler.*",
+                        "global_profiler.*",
+                        "ray_kwargs.*",
+                        "*.strategy",
+                        "*.external_lib",
+                        "*.trust_remote_code",
+                        "*.tokenizer_path",
+                        "*.custom_chat_template",
+                        "*.use_shm",
+                        "*_nccl_timeout",
+                        "*.nccl_timeout",
+                        "*.override_config.*max_position_embeddings",
+                        "*.recompute_method",
+                        "*.recompute_num_layers",
+                        "*.recompute_modules",
+                        "*.lora_alpha",
+                        "*.target_modules",
+                        "*micro_batch_size*",  // read wherever they count
+                        "*max_token_len_per_gpu",
+                        "*use_dynamic_bsz",
+                        "*.optimizer_offload",
+                        "*.grad_offload",
+                        "rollout.total_epochs",
+                        "rollout.test_freq",
+                        "algorithm.filter_groups.metric",
+                        "algorithm.filter_groups.max_num_gen_batches",
+                        "algorithm.rollout_correction.*",
+                        "algorithm.use_kl_in_reward",
+                        "actor_rollout_ref.rollout.multi_turn.format",
+                        "*.attention_dropout",
+                        "*_pdrop",
+                        "*.overlong_buffer.*",
+                        "reward_model.reward_manager",
+                        "reward_model.use_reward_loop",
+                        "reward_model.reward_kwargs.*",
+                        "custom_reward_function.*"};
+  out.neutral = {{"*.ppo_epochs", "1"},
+                 {"trainer.balance_batch", "true"},
+                 {"*.fsdp_size", "-1"},
+                 {"*.use_torch_compile", "true"},
+                 {"*.forward_prefetch", "false"},
+                 {"*.layered_summon", "false"},
+                 {"*.moe_token_dispatcher_type", "alltoall"},
+                 {"*.moe_enable_deepep", "false"},
+                 {"*.reshard_after_forward", "true"},
+                 {"*.enable_chunked_prefill", "true"},
+                 {"*.rollout.data_parallel_size", "1"},
+                 {"*.rollout.expert_parallel_size", "1"},
+                 {"*.rollout.pipeline_model_parallel_size", "1"},
+                 {"*.rollout.dtype", "bfloat16"},
+                 {"*.model_dtype", "fp32"},
+                 {"*.use_fused_kernels", "false"},
+                 {"*.multi_turn.enable", "false"},
+                 {"*.filter_groups.enable", "false"},
+                 {"reward_model.enable", "false"},
+                 {"reward_model.launch_reward_fn_async", "false"}};
+  return out;
+}
+
+}  // namespace
+
+Importer verl_importer() {
+  return {"verl",
+          {SettingForm::hydra, {"main_ppo", "main_dapo", "fully_async_main", "main_"}},
+          verl_unneeded(),
+          read_verl_run};
+}
+
+}  // namespace sextant

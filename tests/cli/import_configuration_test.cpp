@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "reports/import/yaml_file.h"
+#include "sextant/document.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// `import FILE --from NAME --gpus H100 ...` with documents in a folder of its own.
+class ImportedConfiguration : public ::testing::Test {
+ protected:
+  Printed import(const std::string& from, const std::string& file, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments{"import", data("import/" + file), "--from",
+                                       from,     "--out-folder",         folder()};
+    if (std::find(more.begin(), more.end(), "--gpus") == more.end())
+      more.insert(more.end(), {"--gpus", "H100"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_sextant(arguments);
+  }
+  // The plan can be predicted.
+  void expect_predicted(const std::string& framework) {
+    const Printed printed =
+        run_sextant({"predict", "--framework", framework, "--cluster", folder() + "/cluster.json", "--workflow",
+                     folder() + "/workflow.json", "--plan", folder() + "/plan.json", "--json"});
+    EXPECT_TRUE(printed.exit_code == 0 || printed.exit_code == 1) << printed.err;  // 1: does not fit
+    EXPECT_THAT(printed.out, HasSubstr("sextant.prediction/"));
+  }
+  [[nodiscard]] std::string folder() const { return folder_.file("q"); }
+  [[nodiscard]] Workflow workflow() const {
+    return load_document<Workflow>(folder() + "/workflow.json").content;
+  }
+  [[nodiscard]] Plan plan() const { return load_document<Plan>(folder() + "/plan.json").content; }
+
+  TinyFolder folder_;
+};
+
+TEST_F(ImportedConfiguration, OfVerlHasWorkflowAndPlan) {
+  const Printed printed = import("verl", "verl-grpo-7b.sh");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("verl-fsdp 0.7.0: grpo of Qwen2-7B"));
+  EXPECT_THAT(printed.out, HasSubstr("  actor_rollout_ref.rollout.max_num_seqs = 1024\n"));
+  EXPECT_THAT(printed.out, HasSubstr("--gpus 1x8xH100"));
+  EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
+  EXPECT_EQ(workflow().prompts, 1024);
+  EXPECT_EQ(workflow().responses_per_prompt, 5);
+  EXPECT_EQ(workflow().mini_batches, 4);
+  EXPECT_EQ(workflow().response_tokens.max_tokens(), 1024);
+  const TaskPlan& training = plan().tasks.at("actor_training");
+  EXPECT_EQ(training.data_parallel(), 8);
+  EXPECT_EQ(training.micro_batch_sequences, 40);
+  EXPECT_EQ(training.execution.micro_batch_tokens, 0);
+  EXPECT_TRUE(plan().tasks.at("reference_inference").execution.offload_weights);
+  EXPECT_EQ(plan().tasks.at("actor_generation").data_parallel(), 4);
+  expect_predicted("verl-fsdp");
+}
+
+TEST_F(ImportedConfiguration, OfVerlWithVariablesIsMegatron) {
+  const Printed printed = import("verl", "verl-megatron-30b.sh", {"--set", "NNODES=2"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("verl-megatron 0.7.0: grpo of Qwen3-30B-A3B"));
+  EXPECT_THAT(printed.out, HasSubstr("--gpus 2x8xH100"));
+  EXPECT_THAT(printed.err, HasSubstr("may change time or memory: actor_rollout_ref.actor.megatron."
+                                     "override_transformer_config.moe_enable_deepep=true"));
+  const TaskPlan& training = plan().tasks.at("actor_training");
+  EXPECT_EQ(training.execution.expert_parallel, 8);
+  EXPECT_EQ(training.execution.micro_batch_tokens, 10240);
+  EXPECT_TRUE(training.execution.offload_optimizer);
+  EXPECT_FALSE(plan().tasks.at("actor_generation").execution.cuda_graphs);
+  expect_predicted("verl-megatron");
+}
+
+TEST_F(ImportedConfiguration, OfVerlWithACriticAndARuleBasedReward) {
+  const Printed printed = import("verl", "verl-ppo-7b.sh");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_TRUE(workflow().has_task("critic_training"));
+  EXPECT_FALSE(workflow().has_task("reward_inference"));
+  EXPECT_EQ(plan().tasks.at("critic_training").data_parallel(), 16);
+  expect_predicted("verl-fsdp");
+}
+
+TEST_F(ImportedConfiguration, OfALaunchAtTheTopOfALog) {
+  const Printed printed = import("verl", "verl-log-0.5b.sh", {"--gpus", "GH200"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("ppo_micro_batch_size_per_gpu is not stated, which verl refuses"));
+  expect_predicted("verl-fsdp");
+}
+
+TEST_F(ImportedConfiguration, OfNemoRlTakesDefaultsOfTheFileThatItExtends) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("nemo-rl", "nemo-rl-8b.yaml");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("grpo_math_1B.yaml, which the configuration extends, is not there"));
+  EXPECT_THAT(printed.err, HasSubstr("policy.dynamic_batching.enabled=true"));
+  EXPECT_EQ(workflow().mini_batches, 4);  // 64 x 32 sequences, 512 in a step
+  EXPECT_EQ(plan().tasks.at("actor_training").devices().size(), 8U);
+  EXPECT_EQ(plan().tasks.at("actor_generation").devices().size(), 8U);
+  expect_predicted("nemo-rl-dtensor");
+}
+
+TEST_F(ImportedConfiguration, OfNemoRlForMegatron) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("nemo-rl", "nemo-rl-30b.yaml");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(plan().tasks.at("actor_training").data_parallel(), 8);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.expert_parallel, 8);
+  EXPECT_THAT(printed.err, HasSubstr("policy.logprob_chunk_size=2048"));
+  expect_predicted("nemo-rl-megatron");
+}
+
+TEST_F(ImportedConfiguration, OfOpenRlhfWithNamesOfTwoVersions) {
+  const Printed now = import("openrlhf", "openrlhf-8b.sh");
+  ASSERT_EQ(now.exit_code, 0) << now.err;
+  EXPECT_EQ(workflow().mini_batches, 8);
+  EXPECT_TRUE(workflow().has_task("reward_inference"));
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.zero_stage, 3);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.micro_batch_tokens, 16384);
+  expect_predicted("openrlhf");
+  const Printed old = import("openrlhf", "openrlhf-8b-old.sh");
+  ASSERT_EQ(old.exit_code, 0) << old.err;
+  EXPECT_THAT(old.out, HasSubstr("--gpus 1x8xH100"));  // 2 + 2 + 4
+  EXPECT_EQ(plan().tasks.at("actor_training").micro_batch_sequences, 16);
+  EXPECT_EQ(plan().tasks.at("actor_generation").devices().size(), 4U);
+  expect_predicted("openrlhf");
+}
+
+TEST_F(ImportedConfiguration, TakesModelAndLengthsOfTheUser) {
+  const Printed printed = import("verl", "verl-grpo-7b.sh",
+                                 {"--model", "Qwen/Qwen3-14B", "--response-tokens", "mean=300",
+                                  "--prompt-tokens", "200", "--set", "data.train_batch_size=512"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(workflow().models.at("actor").name, "Qwen3-14B");
+  EXPECT_EQ(workflow().response_tokens.max_tokens(), 1024);
+  EXPECT_NEAR(workflow().response_tokens.mean_tokens(), 300, 1);
+  EXPECT_EQ(workflow().prompt_tokens.max_tokens(), 200);
+  EXPECT_EQ(workflow().prompts, 512);
+}
+
+TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
+  const auto refusal = [&](const std::string& text, std::vector<std::string> more = {}) {
+    const std::string file = folder_.file("run.sh");
+    std::ofstream(file) << text;
+    std::vector<std::string> arguments{"import", file, "--from", "verl", "--out-folder", folder()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Printed printed = run_sextant(arguments);
+    EXPECT_EQ(printed.exit_code, 2);
+    return printed.err;
+  };
+  const std::string launch = "python3 -m verl.trainer.main_ppo \\\n algorithm.adv_estimator=grpo ";
+  EXPECT_THAT(refusal(launch), HasSubstr("add --gpus"));
+  EXPECT_THAT(refusal(launch, {"--gpus", "H100"}), HasSubstr("does not name the model: add --model"));
+  EXPECT_THAT(refusal(launch + "actor_rollout_ref.model.path=/x/no-such-model", {"--gpus", "H100"}),
+              HasSubstr("name the model with --model"));
+  EXPECT_THAT(refusal(launch + "trainer.nnodes=$NODES", {"--gpus", "H100"}),
+              HasSubstr("run.sh:2: trainer.nnodes: expected an integer, got \"$NODES\""));
+  EXPECT_THAT(refusal(launch + "a.b='", {"--gpus", "H100"}), HasSubstr("run.sh:2: the quote"));
+  EXPECT_THAT(refusal(launch, {"--gpus", "H100", "--set", "x"}), HasSubstr("expected NAME=VALUE"));
+  EXPECT_THAT(
+      refusal(launch + "actor_rollout_ref.model.path=Qwen/Qwen3-14B trainer.nnodes=4", {"--gpus", "1x8xH100"}),
+      HasSubstr("pool trainer needs 4 x 8 GPUs, the cluster has 8 left"));
+  const Printed no_files = run_sextant({"import", "verl"});
+  EXPECT_EQ(no_files.exit_code, 2);
+  EXPECT_THAT(no_files.err, HasSubstr("configurations --from"));
+}
+
+}  // namespace
+}  // namespace sextant::test

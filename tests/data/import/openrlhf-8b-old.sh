@@ -1,0 +1,14 @@
+ray job submit --address="http://127.0.0.1:8265" \
+   --runtime-env-json='{"working_dir": "/openrlhf"}' \
+   -- python3 -m openrlhf.cli.train_ppo_ray \
+   --ref_num_nodes 1 --ref_num_gpus_per_node 2 \
+   --reward_num_nodes 1 --reward_num_gpus_per_node 2 \
+   --critic_num_nodes 1 --critic_num_gpus_per_node 2 \
+   --actor_num_nodes 1 --actor_num_gpus_per_node 2 \
+   --vllm_num_engines 2 --vllm_tensor_parallel_size 2 \
+   --colocate_critic_reward --colocate_actor_ref \
+   --pretrain meta-llama/Meta-Llama-3-8B --reward_pretrain meta-llama/Meta-Llama-3-8B \
+   --micro_train_batch_size 16 --train_batch_size 128 \
+   --micro_rollout_batch_size 32 --rollout_batch_size 1024 \
+   --prompt_max_len 1024 --generate_max_len 1024 \
+   --zero_stage 3 --packing_samples --adam_offload --gradient_checkpointing

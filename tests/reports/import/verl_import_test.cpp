@@ -1,0 +1,120 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json_value.h"
+#include "reports/import/importers.h"
+#include "tests/reports/import/configuration_files.h"
+
+namespace sextant::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const Importer& verl() { return *find_importer("verl"); }
+
+struct ReadRun {
+  RunSettings run;
+  RunFacts facts;
+};
+
+ReadRun read_words(const std::string& words, const std::string& module = "verl.trainer.main_ppo") {
+  const ConfigurationFile file("run.sh", "python3 -m " + module + " " + words);
+  RunSettings run = read_run_settings({file.path()}, verl().source, {});
+  RunFacts facts = verl().read(run);
+  return {std::move(run), std::move(facts)};
+}
+
+TEST(VerlImport, TakesDefaultsOfTheVersion) {
+  const ReadRun read = read_words(
+      "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 "
+      "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=4 "
+      "critic.ppo_micro_batch_size_per_gpu=4");
+  const RunFacts& facts = read.facts;
+  EXPECT_EQ(facts.profile, "verl-fsdp");
+  EXPECT_EQ(facts.nodes, 1);
+  EXPECT_EQ(facts.gpus_per_node, 8);
+  EXPECT_TRUE(facts.has_critic);  // adv_estimator gae
+  EXPECT_FALSE(facts.has_reference);
+  EXPECT_TRUE(facts.has_old_log_prob);
+  EXPECT_FALSE(facts.has_reward_model);
+  EXPECT_EQ(facts.prompts, 1024);
+  EXPECT_EQ(facts.mini_batches, 4);
+  EXPECT_EQ(facts.responses_per_prompt, 1);
+  EXPECT_EQ(facts.max_prompt_tokens, 512);
+  EXPECT_THAT(facts.notes, IsEmpty());
+  EXPECT_THAT(read.run.notes, IsEmpty());
+  EXPECT_EQ(graph_of(facts).algorithm, Algorithm::custom);  // a critic without a reward model
+}
+
+// A pass takes the actor's micro-batches, and the reference its layout.
+TEST(VerlImport, DerivesDefaultsFromTheActor) {
+  const ReadRun read = read_words(
+      "algorithm.adv_estimator=grpo actor_rollout_ref.actor.use_kl_loss=True "
+      "actor_rollout_ref.actor.use_dynamic_bsz=True "
+      "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=5000 "
+      "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2");
+  const TrainerSettings& settings = read.run.settings;
+  EXPECT_TRUE(settings.flag("actor_rollout_ref.ref.log_prob_use_dynamic_bsz", false));
+  EXPECT_EQ(settings.integer("actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", 0), 5000);
+  EXPECT_EQ(settings.integer("actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", 0), 5000);
+  EXPECT_EQ(settings.integer("actor_rollout_ref.ref.ulysses_sequence_parallel_size", 0), 2);
+}
+
+// 128 sequences over 8 GPUs with groups of 2.
+TEST(VerlImport, DividesAMicroBatchOfAllGpus) {
+  const ReadRun read = read_words(
+      "algorithm.adv_estimator=grpo actor_rollout_ref.actor.ppo_micro_batch_size=128 "
+      "actor_rollout_ref.rollout.log_prob_micro_batch_size=64 "
+      "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2");
+  EXPECT_EQ(read.run.settings.integer("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", 0), 32);
+  EXPECT_EQ(read.run.settings.integer("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", 0), 16);
+}
+
+TEST(VerlImport, SaysThatAMicroBatchIsMissing) {
+  const ReadRun read = read_words("algorithm.adv_estimator=grpo");
+  EXPECT_TRUE(read.run.settings.flag("actor_rollout_ref.actor.use_dynamic_bsz", false));
+  EXPECT_THAT(read.run.notes, Contains(HasSubstr("ppo_micro_batch_size_per_gpu is not stated")));
+}
+
+TEST(VerlImport, KnowsMegatronByConfigurationNameStrategyOrKeys) {
+  EXPECT_EQ(read_words("--config-name=ppo_megatron_trainer.yaml data.train_batch_size=8").facts.profile,
+            "verl-megatron");
+  EXPECT_EQ(read_words("actor_rollout_ref.actor.strategy=megatron").facts.profile, "verl-megatron");
+  EXPECT_EQ(read_words("actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2").facts.profile,
+            "verl-megatron");
+}
+
+TEST(VerlImport, TellsModesByTheProgram) {
+  const ReadRun async = read_words(
+      "async_training.staleness_threshold=0.5 trainer.n_gpus_per_node=6 "
+      "rollout.n_gpus_per_node=2 actor_rollout_ref.actor.ppo_mini_batch_size=32",
+      "recipe.fully_async_policy.fully_async_main");
+  EXPECT_EQ(async.facts.mode, Mode::asynchronous);
+  EXPECT_EQ(async.facts.staleness, 0.5);
+  EXPECT_EQ(async.facts.prompts, 128);  // 4 steps until weights are sent
+  EXPECT_EQ(async.facts.nodes, 1);
+  EXPECT_EQ(async.facts.gpus_per_node, 8);
+  EXPECT_FALSE(async.facts.has_old_log_prob);
+  const ReadRun off = read_words("trainer.nnodes=2 rollout.nnodes=1", "recipe.one_step_off_policy.main_ppo");
+  EXPECT_EQ(off.facts.mode, Mode::one_step_off);
+  EXPECT_EQ(off.facts.nodes, 3);
+}
+
+TEST(VerlImport, WarnsOfSettingsThatThePlanDoesNotHave) {
+  const ReadRun read = read_words(
+      "algorithm.adv_estimator=rloo actor_rollout_ref.actor.ppo_epochs=2 "
+      "actor_rollout_ref.actor.optim.lr=1e-6 actor_rollout_ref.rollout.new_option=3 "
+      "actor_rollout_ref.actor.fsdp_config.fsdp_size=4 "
+      "actor_rollout_ref.actor.fsdp_config.param_offload=True");
+  EXPECT_THAT(unused_settings(read.run.settings, verl(), read.facts),
+              ElementsAre("actor_rollout_ref.actor.ppo_epochs=2", "actor_rollout_ref.rollout.new_option=3"));
+  EXPECT_THAT(read.facts.notes, Contains(HasSubstr("adv_estimator=rloo")));
+  EXPECT_THAT(read.facts.notes, Contains(HasSubstr("fsdp_size=4")));
+  EXPECT_THAT(read.facts.notes, Contains(HasSubstr("param_offload decides")));
+}
+
+}  // namespace
+}  // namespace sextant::testing
