@@ -37,7 +37,8 @@ constexpr std::array<FrameworkFamily, 22> kFamilies{{
 }};
 
 bool is_of(std::string_view framework, std::string_view prefix) {
-  return framework.starts_with(prefix) && (framework.size() == prefix.size() || framework[prefix.size()] == '-');
+  return framework.starts_with(prefix) &&
+         (framework.size() == prefix.size() || framework[prefix.size()] == '-');
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void check_answer(const PlanRequest& request, PlanResult& result) {
       request.start == nullptr && request.limits.pins.empty() && !request.limits.balances_load;
   if (keeps_rules) {
     for (Violation& violation : framework_violations(*result.plan, request.workflow, request.choices,
-                                                    request.device_rules.same_layout))
+                                                     request.device_rules.same_layout))
       verdict.violations.push_back(std::move(violation));
   }
   require_feasible(verdict);

@@ -28,9 +28,8 @@ class Front {
     const auto time_s = [](const ParetoPoint& point) {
       return point.result.prediction ? point.result.prediction->iteration_s : 0;
     };
-    std::stable_sort(points_.begin(), points_.end(), [&](const ParetoPoint& a, const ParetoPoint& b) {
-      return time_s(a) < time_s(b);
-    });
+    std::stable_sort(points_.begin(), points_.end(),
+                     [&](const ParetoPoint& a, const ParetoPoint& b) { return time_s(a) < time_s(b); });
     std::vector<ParetoPoint> kept;
     for (ParetoPoint& point : points_) {
       constexpr double kSame = 1e-9;  // relative

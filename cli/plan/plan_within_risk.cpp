@@ -1,6 +1,7 @@
 #include "cli/plan/plan_within_risk.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -27,6 +28,10 @@ class Rounds {
   Rounds(PlanRequest request, const RiskLimit& limit)
       : request_(std::move(request)), limit_(limit), whole_(request_.budget) {
     request_.known_options = std::make_shared<KnownOptions>(request_);
+    if (whole_.seconds > 0)
+      request_.costing_deadline =
+          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                 std::chrono::duration<double>(whole_.seconds));
   }
 
   [[nodiscard]] AnswerWithinRisk run();

@@ -55,8 +55,8 @@ template <typename T>
         const T capacity = capacity_share(problem) * trunk->bytes_per_s;
         if (capacity < rate) rate = capacity;
       }
-      const T time = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
-                     bytes * flow / all / rate;
+      const T time =
+          problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s + bytes * flow / all / rate;
       if (longest < time) longest = time;
     }
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -59,6 +60,9 @@ struct PlanRequest {
   // Costs that searches for this request leave for later ones (planner/search/known_options.h); ignored if the
   // inputs or choices differ from those that it was made for. Null: every search computes its own.
   std::shared_ptr<KnownOptions> known_options = {};
+  // When it has passed, searches cost only the default execution of every degree of parallelism. Costing takes
+  // seconds for thousands of devices, during which no search looks at its budget.
+  std::optional<std::chrono::steady_clock::time_point> costing_deadline = {};
   const std::atomic<bool>* is_cancelled = nullptr;  // set by any thread: the best plan so far is returned
   // For planners that start from a plan (planners.h): a feasible plan of the same request, with its prediction.
   const PlanResult* start = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -48,7 +49,10 @@ class LayoutOfSet {
     Score best_score;
     std::size_t tried = 0;
     for (const SharedLayout& layout : promising(candidate)) {
-      if (++tried > kMaxLayouts && best_score.fits()) break;
+      const bool is_for_all = std::none_of(
+          tasks_.begin(), tasks_.end(), [&](std::size_t task) { return placements_of(task, layout).empty(); });
+      if (!is_for_all) continue;
+      if (++tried > max_layouts() && best && best_score.fits()) break;
       const Score score = choose(layout, candidate);
       if (best && !score.is_better_than(best_score)) continue;
       best = evaluator_.current();
@@ -58,41 +62,52 @@ class LayoutOfSet {
   }
 
  private:
-  static constexpr std::size_t kMaxLayouts = 24;  // unless none of so many fits
-  using Timed = std::pair<double, Placement>;     // seconds of the task alone
+  using Timed = std::pair<double, Placement>;  // seconds of the task alone
 
-  // The layouts that some task of the set would choose alone, and those of the candidate, fastest first.
+  // Unless none of so many fits. Fewer on large clusters, whose layouts take long to cost.
+  [[nodiscard]] std::size_t max_layouts() const {
+    constexpr int kMost = 24, kFewest = 3, kDevices = 512;
+    const int devices = std::max(1, request_.cluster.device_count());
+    return static_cast<std::size_t>(std::clamp(kMost * kDevices / devices, kFewest, kMost));
+  }
+
+  // The layouts that some task of the set would choose alone, and those of the candidate; those first in which the
+  // tasks may be fastest.
   [[nodiscard]] std::vector<SharedLayout> promising(const Candidate& candidate) {
     std::vector<std::uint16_t> devices = candidate.tasks[tasks_.front()].devices;
     std::sort(devices.begin(), devices.end());
-    std::set<SharedLayout> layouts;
+    std::map<SharedLayout, std::vector<double>>
+        times_s;  // by task of the set; its fastest time if it has no option
+    std::vector<double> fastest_s;
     for (const std::size_t task : tasks_) {
-      const int t = static_cast<int>(task);
-      const auto add = [&](int shape, std::vector<std::uint16_t> on) {
+      const std::vector<Option>& options = options_.of(static_cast<int>(task), devices);
+      fastest_s.push_back(options.empty() ? 0 : options.front().value.time_s);
+    }
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const int t = static_cast<int>(tasks_[i]);
+      std::set<SharedLayout> seen;  // options are sorted: the first with a layout is the fastest
+      const auto add = [&](int shape, std::vector<std::uint16_t> on, double time_s) {
         const Shape& of = evaluator_.shapes(t).at(shape);
-        layouts.insert(layout_of(of, evaluator_.execution(t, of), std::move(on)));
+        SharedLayout layout = layout_of(of, evaluator_.execution(t, of), std::move(on));
+        const auto entry = times_s.try_emplace(layout, fastest_s).first;
+        if (seen.insert(std::move(layout)).second) entry->second[i] = time_s;
       };
-      const Placement& own = candidate.tasks[task];
-      if (std::is_permutation(own.devices.begin(), own.devices.end(), devices.begin(), devices.end()))
-        add(own.shape, own.devices);
       for (const Option& option : options_.of(t, devices)) {
         const Shape& shape = evaluator_.shapes(t).at(option.shape);
-        add(option.shape, placed(shape, option.shape, option.order, devices).devices);
+        add(option.shape, placed(shape, option.shape, option.order, devices).devices, option.value.time_s);
       }
+      const Placement& own = candidate.tasks[tasks_[i]];
+      if (std::is_permutation(own.devices.begin(), own.devices.end(), devices.begin(), devices.end()))
+        add(own.shape, own.devices, fastest_s[i]);
     }
-    std::vector<std::pair<double, SharedLayout>> timed;
-    for (const SharedLayout& layout : layouts) {
-      double sum_s = 0;
-      for (const std::size_t task : tasks_) {
-        const std::vector<Timed>& placements = placements_of(task, layout);
-        sum_s += placements.empty() ? std::numeric_limits<double>::infinity() : placements.front().first;
-      }
-      if (sum_s < std::numeric_limits<double>::infinity()) timed.emplace_back(sum_s, layout);
-    }
-    std::sort(timed.begin(), timed.end());
-    std::vector<SharedLayout> fastest;
-    for (auto& [seconds, layout] : timed) fastest.push_back(std::move(layout));
-    return fastest;
+    std::vector<std::pair<double, const SharedLayout*>> sorted;
+    for (const auto& [layout, seconds] : times_s)
+      sorted.emplace_back(std::accumulate(seconds.begin(), seconds.end(), 0.0), &layout);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<SharedLayout> layouts;
+    for (const auto& [seconds, layout] : sorted) layouts.push_back(*layout);
+    return layouts;
   }
 
   // The placements of a task that have this layout, fastest first.

@@ -32,9 +32,14 @@ class KnownOptions::End final : public OptionExchange {
 KnownOptions::KnownOptions(const PlanRequest& request) : inputs_(inputs_of(request)) {}
 
 KnownOptions::Inputs KnownOptions::inputs_of(const PlanRequest& request) {
-  return {&request.cluster, &request.workflow, &request.coefficients,
-          request.framework, request.choices, request.limits.micro_batch_sequences,
-          request.limits.try_recompute, request.weight_sync};
+  return {&request.cluster,
+          &request.workflow,
+          &request.coefficients,
+          request.framework,
+          request.choices,
+          request.limits.micro_batch_sequences,
+          request.limits.try_recompute,
+          request.weight_sync};
 }
 
 std::unique_ptr<OptionExchange> KnownOptions::join(const PlanRequest& request) {

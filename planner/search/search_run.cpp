@@ -55,6 +55,14 @@ SearchTables::SearchTables(const PlanRequest& request)
       known_options(request.known_options ? request.known_options->join(request) : nullptr),
       free_memory_bytes(free_memory_by_device(request)) {
   if (known_options) options.share_through(*known_options);
+  const std::atomic<bool>* cancelled = request.is_cancelled;
+  const auto deadline = request.costing_deadline;
+  if (cancelled != nullptr || deadline) {
+    options.hurry_when([cancelled, deadline] {
+      return (cancelled != nullptr && cancelled->load(std::memory_order_relaxed)) ||
+             (deadline && std::chrono::steady_clock::now() > *deadline);
+    });
+  }
 }
 
 SearchRun::SearchRun(const PlanRequest& request, double default_s)

@@ -37,7 +37,7 @@ struct SearchTables {
   Evaluator evaluator;
   OptionTable options;
   std::unique_ptr<OptionExchange> known_options;  // PlanRequest::known_options; null if there are none
-  std::vector<double> free_memory_bytes;  // free_memory_by_device
+  std::vector<double> free_memory_bytes;          // free_memory_by_device
 };
 
 class SearchRun {

@@ -281,6 +281,7 @@ void OptionTable::add_ways_of_degrees(int task, const std::vector<const Sizes*>&
   }
   const std::vector<Option> firsts = options;
   for (const auto& [of, ways] : others) {
+    if (is_late()) return;
     if (is_slower(kSlowerExecution, first.at(of), firsts, slack)) continue;
     for (const Sizes* sizes : ways) add(sizes);
   }
@@ -298,6 +299,7 @@ std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devi
     return is_slower(kSlowerMicroBatch * gain, option, in_the_middle, slack);
   };
   for (std::size_t d = 0; d < degrees.size(); ++d) {
+    if (is_late()) break;
     const auto& [sizes, order] = degrees[d];
     const Option& known = in_the_middle[d];
     const auto add_size = [&, order = order](int position) {
@@ -411,7 +413,7 @@ const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint
   const auto [entry, is_new] = known_.try_emplace(std::move(places));
   if (!is_new) return entry->second;
   entry->second = has_similar_sets(task) ? look_similar(task, devices) : look(task, devices);
-  if (is_shared) offer(task, devices, entry->second);
+  if (is_shared && !is_late()) offer(task, devices, entry->second);
   return entry->second;
 }
 

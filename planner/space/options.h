@@ -38,6 +38,8 @@ class OptionTable {
   void balance_load();
   // Also splits promising layouts by the cost model's times of their stages.
   void balance_load_by_cost() { deals_by_cost_ = true; }
+  // From now on, once this is true, only the first execution of every degree of parallelism is costed.
+  void hurry_when(std::function<bool()> is_late) { is_late_ = std::move(is_late); }
   // Gives the task this single shape from now on; its devices stay in the given order.
   void fix(int task, int shape) { fixed_[task] = shape; }
 
@@ -97,6 +99,7 @@ class OptionTable {
   [[nodiscard]] std::vector<int> places_of(int task, const Devices& devices) const;
   [[nodiscard]] bool has_similar_sets(int task) const;
   static void learn(const std::vector<Option>& options, SimilarSets& kin);
+  [[nodiscard]] bool is_late() const { return is_late_ && is_late_(); }
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
   void add_ways_of_degrees(int task, const std::vector<const Sizes*>& shapes, const Devices& devices,
                            std::vector<Option>& options, std::vector<Degrees>& degrees);
@@ -134,6 +137,7 @@ class OptionTable {
   double negligible_bytes_ = 0;
   std::vector<LoadWeights> weights_;  // by task; empty: loads stay even
   bool deals_by_cost_ = false;
+  std::function<bool()> is_late_;
   int first_dealt_ = 0;                                       // shapes from here on: current look-up only
   std::map<int, int> fixed_;                                  // shape by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and location of the devices

@@ -21,7 +21,7 @@ void look_at_stages(const std::string& where, StageRule rule, const std::vector<
 bool is_one_engine(const TaskPlan& task, const TaskPlan& other) {
   if (task.replicas.size() != other.replicas.size()) return false;
   for (std::size_t i = 0; i < task.replicas.size(); ++i) {
-    const std::vector<Stage> &stages = task.replicas[i].stages, &of_other = other.replicas[i].stages;
+    const std::vector<Stage>&stages = task.replicas[i].stages, &of_other = other.replicas[i].stages;
     if (stages.size() != of_other.size()) return false;
     for (std::size_t j = 0; j < stages.size(); ++j) {
       if (stages[j].layers != of_other[j].layers || stages[j].devices != of_other[j].devices) return false;
@@ -55,8 +55,9 @@ std::vector<Violation> framework_violations(const Plan& plan, const Workflow& wo
     const std::string &name = workflow.tasks[task].name, &other_name = workflow.tasks[other].name;
     if (plan.tasks.contains(name) && plan.tasks.contains(other_name) &&
         !is_one_engine(plan.tasks.at(name), plan.tasks.at(other_name)))
-      found.push_back({other_name, rules::kSameLayout,
-                       "its layout is not that of " + name + ", which the same engine of the framework computes"});
+      found.push_back(
+          {other_name, rules::kSameLayout,
+           "its layout is not that of " + name + ", which the same engine of the framework computes"});
   }
   return found;
 }

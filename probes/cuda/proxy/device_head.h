@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "probes/gpu/proxy/device_sizes.h"
 #include "probes/cuda/proxy/gpu.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
+#include "probes/gpu/proxy/device_sizes.h"
 #include "probes/proxy/model/parameters.h"
 
 namespace sextant::gpu {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "probes/cuda/proxy/device_parameters.h"
-#include "probes/gpu/proxy/device_sizes.h"
 #include "probes/cuda/proxy/gpu.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
 #include "probes/gpu/proxy/attention_layout.h"
+#include "probes/gpu/proxy/device_sizes.h"
 #include "probes/proxy/model/batch.h"
 
 namespace sextant::gpu {

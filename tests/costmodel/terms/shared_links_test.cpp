@@ -139,7 +139,8 @@ TEST(SharedLinks, NoFitGivesATrunkMoreThanItsCapacity) {
     whole.set(network_efficiency, efficiency);
     return terms::synchronize_s(whole.problem, whole.work(kTraining), whole.work(kGeneration));
   };
-  for (const auto method : {WeightSyncMethod::broadcast, WeightSyncMethod::per_replica, WeightSyncMethod::flat}) {
+  for (const auto method :
+       {WeightSyncMethod::broadcast, WeightSyncMethod::per_replica, WeightSyncMethod::flat}) {
     EXPECT_DOUBLE_EQ(sync_s(method, 1.25), sync_s(method, 1)) << static_cast<int>(method);
     EXPECT_GT(sync_s(method, 0.8), sync_s(method, 1)) << static_cast<int>(method);
   }

@@ -16,7 +16,8 @@ namespace sextant {
 class PublishedRuns {
  public:
   explicit PublishedRuns(const std::string& source)
-      : runs_(load_document<Runs>(std::string(SEXTANT_SOURCE_DIR) + "/data/runs/" + source + ".json").content) {}
+      : runs_(load_document<Runs>(std::string(SEXTANT_SOURCE_DIR) + "/data/runs/" + source + ".json").content) {
+  }
 
   [[nodiscard]] const Runs& all() const { return runs_; }
   [[nodiscard]] const Run& run(const std::string& name) const {

@@ -33,9 +33,8 @@ TEST(RlRuns, AreOfNineFrameworks) {
 
 // The mean of the lengths is the stated one, whatever the limit cuts off.
 TEST(RlRuns, KeepTheStatedMeanOfResponses) {
-  EXPECT_NEAR(
-      rl().workflow("nemo-rl-v0.4-h100-grpo-qwen3-32b-32gpu-0off-bf16").response_tokens.mean_tokens(), 3206,
-      0.1);
+  EXPECT_NEAR(rl().workflow("nemo-rl-v0.4-h100-grpo-qwen3-32b-32gpu-0off-bf16").response_tokens.mean_tokens(),
+              3206, 0.1);
   EXPECT_NEAR(rl().workflow("verl-log-lora-math-qwen2.5-0.5b-2gpu").response_tokens.mean_tokens(), 402.619,
               0.01);
 }
@@ -152,10 +151,9 @@ TEST(RlRuns, HaveNoPartsThatAreMoreThanTheWhole) {
 
 TEST(RlRuns, LeaveUnstatedWhatTheFitMayMove) {
   const sextant::Run& run = rl().run("verl-fullyasync-h20-7b-async-128");
-  EXPECT_THAT(run.unstated,
-              ElementsAre(Unstated{UnstatedQuantity::response_tokens,
-                                   "Qwen2.5-Math-7B, dapo-math-17k, at most 28672", 0.3},
-                          Unstated{UnstatedQuantity::recompute, "verl-fsdp", 0.5}));
+  EXPECT_THAT(run.unstated, ElementsAre(Unstated{UnstatedQuantity::response_tokens,
+                                                 "Qwen2.5-Math-7B, dapo-math-17k, at most 28672", 0.3},
+                                        Unstated{UnstatedQuantity::recompute, "verl-fsdp", 0.5}));
 }
 
 TEST(RlRuns, DoWithoutGenerationWhereItsLayoutIsUnknown) {

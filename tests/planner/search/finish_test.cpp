@@ -37,9 +37,8 @@ class SharedLayouts : public ::testing::Test {
 TEST_F(SharedLayouts, AreThoseOfThePlanThatARuleAsksFor) {
   const PlanResult free = planned();
   ASSERT_FALSE(is_shared(free));
-  EXPECT_EQ(
-      framework_violations(*free.plan, workflow_, {}, {{training_, reference_}}).front().rule,
-      std::string(rules::kSameLayout));
+  EXPECT_EQ(framework_violations(*free.plan, workflow_, {}, {{training_, reference_}}).front().rule,
+            std::string(rules::kSameLayout));
   request_.device_rules.same_layout = {{training_, reference_}};
   const PlanResult shared = planned();
   ASSERT_EQ(shared.outcome, PlanOutcome::found);
