@@ -1,6 +1,8 @@
 #include "cli/program.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -18,7 +20,10 @@ namespace sextant::cli {
 
 void print_line(const std::string& line) { std::printf("%s\n", line.c_str()); }
 
-void say_wrote(const std::string& file) { std::fprintf(stderr, "wrote %s\n", file.c_str()); }
+void say_wrote(const std::string& file) {
+  std::fflush(stdout);  // in one pipe this line would land inside an earlier one
+  std::fprintf(stderr, "wrote %s\n", file.c_str());
+}
 
 namespace {
 
@@ -89,7 +94,9 @@ int run_program(const Program& program, int argc, char** argv) {
   command_line().assign(argv, argv + argc);
   set_command_line(argc, argv);
   try {
-    return run_command(program, argc, argv);
+    const int code = run_command(program, argc, argv);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+    return fail(std::string("cannot write to the standard output: ") + std::strerror(errno), kMachineFailed);
   } catch (const ErrorOfAllRanks& error) {
     return fail_alike(error);
   } catch (const Error& error) {

@@ -95,6 +95,21 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
   }
 }
 
+// A mini-batch has whole prompts in the frameworks.
+void check_counts(const Workflow& workflow, std::vector<std::string>& notes) {
+  constexpr double kMaxSequences = 1e8;
+  if (static_cast<double>(workflow.prompts) * workflow.responses_per_prompt > kMaxSequences)
+    throw_bad_input("--prompts, --responses: more than 100 million sequences");
+  const std::string counts =
+      std::to_string(workflow.mini_batches) + " of " + std::to_string(workflow.prompts) + " prompts";
+  if (workflow.mini_batches > workflow.prompts)
+    throw_bad_input("--mini-batches: " + counts + " cannot have a prompt each");
+  if (workflow.prompts % workflow.mini_batches != 0)
+    notes.push_back(
+        "Note: mini-batches: " + counts +
+        " cannot be equal; frameworks count a mini-batch in whole prompts and refuse or drop the rest.");
+}
+
 }  // namespace
 
 QuestionHandles add_question(const Command& command, ClusterOptions& cluster, WorkflowOptions& workflow) {
@@ -104,14 +119,18 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
   };
   handles.gpus = option("--gpus", cluster.gpus,
                         "Nodes, GPUs of a node and their type: 4x8xH100, 32xH100, 16xp5.48xlarge, "
-                        "4x8xH100+4x8xL40S@us-east-2");
+                        "4x8xH100+4x8xL40S@us-east-2")
+                     .check(not_empty());
   option("--network", cluster.network.inside,
-         "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s");
+         "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s")
+      .check(not_empty());
   option("--network-between", cluster.network.outside,
-         "Connection of two regions, which all their GPUs share: a preset, or Gbit/s");
+         "Connection of two regions, which all their GPUs share: a preset, or Gbit/s")
+      .check(not_empty());
   handles.model =
       option("--model", workflow.model,
-             "The trained model: a name such as Qwen/Qwen3-14B, its config.json, or a folder that has one");
+             "The trained model: a name such as Qwen/Qwen3-14B, its config.json, or a folder that has one")
+          .check(not_empty());
   command
       .add_choice("--algorithm", workflow.algorithm, {{"grpo", Algorithm::grpo}, {"ppo", Algorithm::ppo}},
                   "Standard graph of tasks")
@@ -132,14 +151,17 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
   option("--mini-batches", workflow.mini_batches, "Optimizer steps of an iteration (default 1)")
       .check(integer_between(1, 1'000'000));
   option("--prompt-tokens", workflow.prompt_tokens,
-         "Lengths of prompts: 512, or mean=400,max=1024 (the default)");
+         "Lengths of prompts: 512, or mean=400,max=1024 (the default)")
+      .check(not_empty());
   option("--response-tokens", workflow.response_tokens,
-         "Lengths of responses: 4096, or mean=1500,max=4096 (the default), or with median= and sigma=");
-  option("--lengths", workflow.lengths,
-         "Samples of both: lines of JSON with prompt_tokens and response_tokens");
+         "Lengths of responses: 4096, or mean=1500,max=4096 (the default), or with median= and sigma=")
+      .check(not_empty());
+  option("--lengths", workflow.lengths, "Samples of both: lines of JSON with prompt_tokens and response_tokens")
+      .check(not_empty());
   option("--reward-model", workflow.reward_model,
-         "Model that scores responses, or \"rule\" (default: GRPO rule, PPO the actor's shape)");
-  option("--critic", workflow.critic, "PPO's critic (default: the actor's shape)");
+         "Model that scores responses, or \"rule\" (default: GRPO rule, PPO the actor's shape)")
+      .check(not_empty());
+  option("--critic", workflow.critic, "PPO's critic (default: the actor's shape)").check(not_empty());
   return handles;
 }
 
@@ -166,6 +188,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
   workflow.responses_per_prompt =
       assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);
   workflow.mini_batches = assumed.value_or("--mini-batches", options.mini_batches, 1);
+  check_counts(workflow, notes);
   set_lengths(options, assumed, workflow);
   workflow.name = std::string(name_of(options.algorithm)) + " of " + workflow.models.at("actor").name;
   workflow.check();

@@ -56,6 +56,14 @@ Check integer_between(std::int64_t minimum, std::int64_t maximum) {
       is_limited ? from + " to " + to : ">= " + from));
 }
 
+Check not_empty() {
+  return Check(CLI::Validator(
+      [](const std::string& text) {
+        return text.empty() ? std::string("expected a text that is not empty") : "";
+      },
+      ""));
+}
+
 Check one_of(const std::vector<std::string>& names) { return Check(CLI::IsMember(names)); }
 
 }  // namespace sextant::cli

@@ -53,6 +53,28 @@ bool advance(std::vector<std::size_t>& chosen, std::size_t limit) {
   return false;
 }
 
+// The sizes of the first part of all splits of the units in two: first those between two device types, then the
+// half, the quarters and so on, so that a search that ends early has looked at very different splits.
+std::vector<std::size_t> split_sizes(const std::vector<UnitClass>& units, const Cluster& cluster) {
+  std::vector<std::size_t> sizes;
+  const auto add = [&](std::size_t size) {
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  };
+  const auto type_of = [&](std::size_t unit) -> const std::string& {
+    return cluster.type_name(DeviceId{units[unit].units.front().front()});
+  };
+  for (std::size_t size = 1; size < units.size(); ++size) {
+    if (type_of(size - 1) != type_of(size)) add(size);
+  }
+  for (std::size_t parts = 2; parts < 2 * units.size(); parts *= 2) {
+    for (std::size_t part = 1; part < parts; ++part) {
+      const std::size_t size = part * units.size() / parts;
+      if (size > 0 && size < units.size()) add(size);
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
 
 Sweep::Sweep(SearchRun& run) : run_(run), arranger_(run, Arranger::Packing::best) {}
@@ -172,13 +194,14 @@ void Sweep::for_each_split(const TaskGrouping& grouping, const std::vector<UnitC
                            const std::function<void(const std::vector<UnitClass>&, const DeviceSets&)>& look) {
   const TaskGrouping dealt = of_dealt(grouping);
   const std::vector<UnitClass> in_order = sorted(units);
-  UnitAssignment deal(2, UnitShare(units.size(), 0));
-  deal[1].assign(units.size(), 1);
-  for (std::size_t first = 0; first + 1 < units.size() && !run_.is_over(); ++first) {
-    const auto at = std::find_if(in_order.begin(), in_order.end(),
-                                 [&](const UnitClass& unit) { return unit.units == units[first].units; });
-    const auto unit = static_cast<std::size_t>(at - in_order.begin());
-    std::swap(deal[0][unit], deal[1][unit]);
+  for (const std::size_t size : split_sizes(units, run_.request().cluster)) {
+    if (run_.is_over()) return;
+    UnitAssignment deal(2, UnitShare(units.size(), 0));
+    for (std::size_t u = 0; u < units.size(); ++u) {
+      const auto at = std::find_if(in_order.begin(), in_order.end(),
+                                   [&](const UnitClass& unit) { return unit.units == units[u].units; });
+      deal[u < size ? 0 : 1][static_cast<std::size_t>(at - in_order.begin())] = 1;
+    }
     look(in_order, device_sets_of(dealt, deal));
   }
 }

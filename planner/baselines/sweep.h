@@ -21,7 +21,7 @@ class Sweep {
   void look_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing);
 
   // Puts tasks of group 0 on the first k of `units` and those of group 1 on the others, for every k that leaves
-  // neither empty. grouping: of all tasks, two groups. units: classes of one unit each, in any order. If all
+  // neither empty; splits between device types come first, then the half, the quarters and so on. grouping: of all tasks, two groups. units: classes of one unit each, in any order. If all
   // tasks of a group are pinned, the other group takes the remaining units.
   void look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
 

@@ -300,7 +300,10 @@ class Portfolio {
     const std::size_t all = static_cast<std::size_t>(request_.cluster.device_count());
     const std::size_t used = devices_of(*answer.result.plan);
     if (used == all || !request_.objective.is_time_alone()) return "";
-    std::string reason = "; " + std::to_string(all - used) + " devices are idle: ";
+    constexpr std::uint64_t kShort = 500;
+    std::string reason = "; " + std::to_string(all - used) + " devices are idle";
+    if (candidates_ < kShort) return reason + ", which a longer search may use";
+    reason += ": ";
     if (!best_on_all_.is_there()) return reason + "no plan that fits was found on all " + std::to_string(all);
     return reason + "the fastest plan found on all " + std::to_string(all) + " takes " +
            format_seconds(best_on_all_.result.prediction->iteration_s);

@@ -43,8 +43,7 @@ KnownOptions::Inputs KnownOptions::inputs_of(const PlanRequest& request) {
 }
 
 std::unique_ptr<OptionExchange> KnownOptions::join(const PlanRequest& request) {
-  const bool is_pure = request.cluster.has_uniform_links() && !request.limits.balances_load;
-  if (!is_pure || inputs_of(request) != inputs_) return nullptr;
+  if (request.limits.balances_load || inputs_of(request) != inputs_) return nullptr;
   return std::make_unique<End>(*this);
 }
 

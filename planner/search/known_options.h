@@ -17,8 +17,9 @@ class KnownOptions {
   explicit KnownOptions(const PlanRequest& request);
 
   // An end for one more search, which hears all that others offered before. Null if the request has other
-  // inputs or choices, or if options may depend on more than the task and its devices: on the order of look-ups
-  // if links distinguish machines, on the planner if loads are balanced. Thread-safe; the end is for one thread.
+  // inputs or choices, or if loads are balanced, which not every planner does in the same way. If links
+  // distinguish machines, options may depend on which sets were costed before, and so on what it heard.
+  // Thread-safe; the end is for one thread.
   [[nodiscard]] std::unique_ptr<OptionExchange> join(const PlanRequest& request);
 
  private:

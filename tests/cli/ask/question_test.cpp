@@ -97,6 +97,22 @@ TEST(Question, PlansMicroBatchesThatHoldTheLongestSequence) {
               HasSubstr("micro_batch_tokens 32768"));
 }
 
+TEST(Question, RefusesEmptyWordsAndCountsThatCannotBe) {
+  const std::vector<std::string> asked{"plan", "--gpus", "8xH100", "--model", "Qwen3-8B", "--budget", "1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), asked.begin(), asked.end());
+    return run_sextant(more);
+  };
+  for (const char* option : {"--framework", "--network", "--response-tokens", "--coefficients"}) {
+    const Printed refused = with({option, ""});
+    EXPECT_EQ(refused.exit_code, 2) << option;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr(option), HasSubstr("not empty")));
+  }
+  EXPECT_THAT(with({"--prompts", "4", "--mini-batches", "8"}).err, HasSubstr("8 of 4 prompts"));
+  EXPECT_THAT(with({"--prompts", "100000000", "--responses", "1000000"}).err, HasSubstr("100 million"));
+  EXPECT_THAT(with({"--prompts", "512", "--mini-batches", "3"}).err, HasSubstr("cannot be equal"));
+}
+
 TEST(Question, SaysWhatIsMissingOrContradicts) {
   const auto refusal = [](const std::string& words) {
     const Printed result = sextant("plan " + words);

@@ -186,6 +186,25 @@ TEST(StreamRl, GenerationGetsTheMostBandwidthPerFlop) {
   EXPECT_EQ(a100s_of("actor_training"), 8 - a100s_of("actor_generation"));
 }
 
+// Before a search of many splits is over, it has looked at the one that people would try first: the cards with the
+// most memory bandwidth for their arithmetic generate, the others train.
+TEST(StreamRl, LooksAtTheBorderOfDeviceTypesFirst) {
+  const Cluster cluster = cluster_of({{"l4", 6}, {"a100", 3}});
+  const Workflow workflow = ppo_8b(Mode::one_step_off);
+  PlanRequest request{cluster, workflow, kNeutral};
+  request.budget.evaluations = 1;
+  const PlanResult result = plan_by_streamrl(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  const auto types_of = [&](const std::string& task) {
+    std::set<std::string> types;
+    for (const DeviceId device : result.plan->tasks.at(task).devices()) types.insert(cluster.type_name(device));
+    return types;
+  };
+  EXPECT_EQ(types_of("actor_generation").size(), 1U);
+  EXPECT_EQ(types_of("actor_training").size(), 1U);
+  EXPECT_NE(types_of("actor_generation"), types_of("actor_training"));
+}
+
 TEST(StreamRl, NeedsTwoGroups) {
   const Cluster cluster = cluster_of({{"a100", 1, 1}});
   const Workflow workflow = ppo_8b();
