@@ -118,7 +118,11 @@ class Portfolio {
   }
 
   PlanResult run() {
-    if (request_.start != nullptr) offer(*request_.start, "the plan it began with");
+    if (request_.start != nullptr) {
+      PlanResult start = *request_.start;
+      share_layouts(finishing_request(), start);
+      if (start.plan) offer(start, "the plan it began with");
+    }
     if (is_first_rank()) {
       for (const Member& member : kMembers) {
         if (member.is_of_use(request_))
@@ -153,6 +157,14 @@ class Portfolio {
   }
 
   [[nodiscard]] bool is_first_rank() const { return request_.ranks == nullptr || request_.ranks->rank() == 0; }
+
+  // The request of the last changes of a plan, which all ranks make. Known options are the first rank's, and if
+  // links distinguish machines, options depend on them.
+  [[nodiscard]] PlanRequest finishing_request() const {
+    PlanRequest own = request_;
+    own.known_options = request_.cluster.has_uniform_links() ? known_options_ : nullptr;
+    return own;
+  }
 
   // The first rank's value on all ranks. All of them must take the same way, and their clocks differ.
   [[nodiscard]] double agreed(double value) {
@@ -227,8 +239,7 @@ class Portfolio {
       };
     }
     PlanResult result = planner(own);
-    own.known_options = known_options_;
-    share_layouts(own, result);
+    share_layouts(finishing_request(), result);
     for (const Improvement& improvement : result.improvements)
       add_to_curve(later(improvement, began_s, spent_before));
     spent_ += name == "exact" ? result.nodes : result.candidates;
@@ -286,9 +297,7 @@ class Portfolio {
     result.improvements = curve_;
     while (result.improvements.size() > 1 && result.improvements.back().loss < answer.loss * (1 - kRounding))
       result.improvements.pop_back();  // uneven, and hardly better
-    PlanRequest own = request_;
-    own.known_options = known_options_;
-    use_slack(own, result);
+    use_slack(finishing_request(), result);
     result.message = best_of_plans(feasible_, candidates_) + "; found by " + answer.by + idle_reason(answer);
     if (proved_ && *proved_ >= loss_of(result) * (1 - kRounding))
       result.message += "; no plan of whole units is better (proved by exact)";

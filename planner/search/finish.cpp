@@ -66,9 +66,9 @@ class LayoutOfSet {
 
   // Unless none of so many fits. Fewer on large clusters, whose layouts take long to cost.
   [[nodiscard]] std::size_t max_layouts() const {
-    constexpr int kMost = 24, kFewest = 3, kDevices = 512;
+    constexpr int kMaximum = 24, kMinimum = 3, kDevices = 512;
     const int devices = std::max(1, request_.cluster.device_count());
-    return static_cast<std::size_t>(std::clamp(kMost * kDevices / devices, kFewest, kMost));
+    return static_cast<std::size_t>(std::clamp(kMaximum * kDevices / devices, kMinimum, kMaximum));
   }
 
   // The layouts that some task of the set would choose alone, and those of the candidate; those first in which the
@@ -76,8 +76,8 @@ class LayoutOfSet {
   [[nodiscard]] std::vector<SharedLayout> promising(const Candidate& candidate) {
     std::vector<std::uint16_t> devices = candidate.tasks[tasks_.front()].devices;
     std::sort(devices.begin(), devices.end());
-    std::map<SharedLayout, std::vector<double>>
-        times_s;  // by task of the set; its fastest time if it has no option
+    // A vector has an entry for each task of the set: the fastest time of the task, or with this layout.
+    std::map<SharedLayout, std::vector<double>> times_s;
     std::vector<double> fastest_s;
     for (const std::size_t task : tasks_) {
       const std::vector<Option>& options = options_.of(static_cast<int>(task), devices);

@@ -1,5 +1,5 @@
 // The fastest options of tasks that share devices and fit into memory together, by dynamic programming: what
-// choose_fitting() (packing.h) approximates. It takes about a hundred times as long.
+// choose_fitting() (packing.h) approximates in less time.
 #pragma once
 
 #include "planner/sha_ea/packing.h"

@@ -62,6 +62,18 @@ double best_s(const std::vector<Corner>& corners, const OptionLists& options) {
   return best;
 }
 
+// Twelve options for each task, fastest first.
+std::vector<std::vector<Option>> random_lists(int tasks, std::mt19937& random) {
+  std::uniform_real_distribution<double> drawn(0.5, 10);
+  std::vector<std::vector<Option>> lists(static_cast<std::size_t>(tasks));
+  for (auto& of_task : lists) {
+    for (int o = 0; o < 12; ++o) of_task.push_back(option(drawn(random), drawn(random), drawn(random)));
+    std::sort(of_task.begin(), of_task.end(),
+              [](const Option& a, const Option& b) { return a.value.time_s < b.value.time_s; });
+  }
+  return lists;
+}
+
 TEST(ChooseFitting, TakesTheFastestWhereTheyFit) {
   const std::vector<Option> one{option(1, 10, 5), option(2, 1, 1)}, other{option(1, 20, 2)};
   const OptionLists options{&one, &other};
@@ -99,14 +111,9 @@ TEST(ChooseFitting, IsNearTheBestOfAllChoices) {
   int instances = 0, missed = 0, best_found = 0;
   double excess = 0;
   for (int round = 0; round < 400; ++round) {
-    std::vector<std::vector<Option>> lists(2 + round % 3);
+    const std::vector<std::vector<Option>> lists = random_lists(2 + round % 3, random);
     OptionLists options;
-    for (auto& of_task : lists) {
-      for (int o = 0; o < 12; ++o) of_task.push_back(option(drawn(random), drawn(random), drawn(random)));
-      std::sort(of_task.begin(), of_task.end(),
-                [](const Option& a, const Option& b) { return a.value.time_s < b.value.time_s; });
-      options.push_back(&of_task);
-    }
+    for (const auto& of_task : lists) options.push_back(&of_task);
     std::vector<Corner> corners{{drawn(random) + 3.0 * static_cast<double>(lists.size()), 0, {0, 1}}};
     if (lists.size() > 2) corners.push_back({14, 0, {1, 2}});
     const double best = best_s(corners, options);
@@ -133,14 +140,9 @@ TEST(ChooseBestFitting, IsTheBestOfAllChoices) {
   std::uniform_real_distribution<double> drawn(0.5, 10);
   int found = 0, without = 0;
   for (int round = 0; round < 300; ++round) {
-    std::vector<std::vector<Option>> lists(2 + round % 3);
+    const std::vector<std::vector<Option>> lists = random_lists(2 + round % 3, random);
     OptionLists options;
-    for (auto& of_task : lists) {
-      for (int o = 0; o < 12; ++o) of_task.push_back(option(drawn(random), drawn(random), drawn(random)));
-      std::sort(of_task.begin(), of_task.end(),
-                [](const Option& a, const Option& b) { return a.value.time_s < b.value.time_s; });
-      options.push_back(&of_task);
-    }
+    for (const auto& of_task : lists) options.push_back(&of_task);
     // Two corners of the same tasks, and one of a task of its own if there are four.
     const bool has_own = lists.size() == 4;
     std::vector<std::size_t> tasks;
