@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/text.h"
+#include "documents/field_tables.h"
 #include "documents/plan_json.h"
 #include "documents/values/fields.h"
 #include "sextant/document.h"
@@ -13,9 +14,12 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 4> kSchemas{
-    "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
+constexpr std::array<std::string_view, 5> kSchemas{
+    "sextant.framework_profile/1.4", "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
     "sextant.framework_profile/1.0"};
+// Options of CommonOptions that are not members of an execution.
+constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
+                           kZeroStage3 = "zero_stage_3";
 constexpr std::size_t kMaxExecutions = 256;  // of a kind of task
 
 std::string lower_case(std::string text) {
@@ -129,6 +133,41 @@ TaskSets parse_sets(const std::optional<JsonView>& object, std::string_view memb
   return of_member ? list_of(list_of(text())).read(*of_member) : TaskSets{};
 }
 
+// The options of CommonOptions.
+void require_option(const JsonView& view) {
+  const std::string name = view.text();
+  if (name == kRecompute || name == kMicroBatch || name == kZeroStage3) return;
+  const Fields<Execution>& members = execution_fields();
+  if (std::none_of(members.begin(), members.end(), [&](const auto& member) { return member.name == name; }))
+    view.fail("no option of a task has the name " + in_quotes(name));
+}
+
+std::vector<CommonOptions> parse_common_options(const JsonView& list) {
+  std::vector<CommonOptions> rules;
+  for (const JsonView& item : list.items()) {
+    item.allow_only({"tasks", "options"});
+    for (const JsonView& option : item.required("options").items()) require_option(option);
+    rules.push_back({list_of(text()).read(item.required("tasks")), list_of(text()).read(item.required("options"))});
+  }
+  return rules;
+}
+
+std::map<std::string, OffloadRule> parse_offload_rules(const JsonView& object) {
+  constexpr std::array kRules{OffloadRule::exactly, OffloadRule::at_least, OffloadRule::at_most};
+  std::map<std::string, OffloadRule> rules;
+  for (const auto& [task, rule] : object.members())
+    rules[task] = kRules[rule.one_of({"exactly", "at_least", "at_most"})];
+  return rules;
+}
+
+TaskSets parse_pairs(const JsonView& view, std::string_view member) {
+  TaskSets pairs = parse_sets(view, member);
+  for (const std::vector<std::string>& pair : pairs) {
+    if (pair.size() != 2) view.required(member).fail("expected pairs of tasks");
+  }
+  return pairs;
+}
+
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
   const auto same = view.optional("same_devices"), apart = view.optional("apart_devices"),
              sleeps = view.optional("engine_sleeps");
@@ -148,9 +187,28 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 
 }  // namespace
 
+std::optional<bool> asked_offload(OffloadRule rule, bool shares) {
+  if (rule == OffloadRule::exactly || (rule == OffloadRule::at_least) == shares) return shares;
+  return std::nullopt;
+}
+
+std::string option_of(const TaskPlan& task, std::string_view option) {
+  const Execution& execution = task.execution;
+  if (option == kRecompute) return std::string(name_of(task.recompute));
+  if (option == kMicroBatch)
+    return execution.micro_batch_tokens > 0 ? "" : std::to_string(task.micro_batch_sequences);
+  if (option == kZeroStage3) return execution.zero_stage == 3 ? "yes" : "no";
+  const Fields<Execution>& fields = execution_fields();
+  const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.name == option; });
+  Json written = Json::object();
+  if (field != fields.end()) field->write(execution, written);
+  return written.empty() ? "" : written.begin()->dump();
+}
+
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "same_layout", "engine_sleeps",
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "same_layout", "same_uneven_layout",
+                   "equal_stages", "common_options", "default_options", "offload_when_shared", "engine_sleeps",
                    "algorithms", "modes", "tasks", "option_names", "cannot", "notes", "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
@@ -168,7 +226,8 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
-    layout->allow_only({"even_batch", "stages", "outermost", "shares_all_or_none"});
+    layout->allow_only({"even_batch", "stages", "outermost", "shares_all_or_none", "shares_all_or_within"});
+    profile.shares_all_or_within = parse_sets(view.optional("layout"), "shares_all_or_within");
     if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
     if (const auto rule = layout->optional("stages")) of_all.stages = parse_stage_rule(*rule);
     if (const auto outermost = layout->optional("outermost"))
@@ -178,6 +237,12 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);
   profile.same_layout = parse_sets(view, "same_layout");
+  profile.same_uneven_layout = parse_pairs(view, "same_uneven_layout");
+  if (const auto tasks = view.optional("equal_stages")) profile.equal_stages = list_of(text()).read(*tasks);
+  if (const auto list = view.optional("common_options")) profile.common_options = parse_common_options(*list);
+  if (const auto list = view.optional("default_options")) profile.default_options = parse_common_options(*list);
+  if (const auto object = view.optional("offload_when_shared"))
+    profile.offload_when_shared = parse_offload_rules(*object);
   const JsonView tasks = view.required("tasks");
   tasks.allow_only({"generation", "inference", "training"});
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {

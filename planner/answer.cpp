@@ -27,8 +27,8 @@ void check_answer(const PlanRequest& request, PlanResult& result) {
   const bool keeps_rules =
       request.start == nullptr && request.limits.pins.empty() && !request.limits.balances_load;
   if (keeps_rules) {
-    for (Violation& violation : framework_violations(*result.plan, request.workflow, request.choices,
-                                                     request.device_rules.same_layout))
+    for (Violation& violation :
+         framework_violations(*result.plan, request.workflow, request.choices, request.engine_rules))
       verdict.violations.push_back(std::move(violation));
   }
   require_feasible(verdict);

@@ -119,7 +119,7 @@ constexpr std::array kPlanners = {
 
 PlanResult Planner::plan(const PlanRequest& request) const {
   PlanResult result = search(request);
-  share_layouts(request, result);
+  obey_engine_rules(request, result);
   check_answer(request, result);
   return result;
 }

@@ -1,15 +1,19 @@
 #include "cli/export/trainer_script.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <set>
 
 #include "cli/shared/command.h"
 #include "cli/shared/framework.h"
+#include "cli/shared/memory_risk.h"
+#include "core/units.h"
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {
@@ -39,13 +43,34 @@ PlanTime time_of(const LoadedInputs& loaded) {
   };
 }
 
-void warn_of_memory(const Plan& plan, const LoadedInputs& loaded) {
+// "61.5 s an iteration, 60.1 GiB of 79.2 GiB on the fullest device, which fits with 95 %"; empty: not known.
+std::string costs_of(const Plan& plan, const LoadedInputs& loaded, bool& fits) {
   try {
-    const Prediction prediction =
-        predict(loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework);
-    if (!prediction.fits()) say({"warning: as exported, the plan does not fit into memory (sextant predict)"});
+    const Prediction prediction = predict_with_trust(
+        {loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework});
+    fits = prediction.fits();
+    const auto fullest = std::max_element(
+        prediction.memory.begin(), prediction.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+          return a.needed_bytes() * b.capacity_bytes < b.needed_bytes() * a.capacity_bytes;
+        });
+    const std::optional<MemoryRisk> risk = memory_risk_of(prediction);
+    return format_seconds(prediction.iteration_s) + " an iteration, " + format_bytes(fullest->needed_bytes()) +
+           " of " + format_bytes(fullest->capacity_bytes) + " on the fullest device" +
+           (risk ? ", " + format_percent(risk->probability) + " probability of running out of memory" : "");
   } catch (const Error&) {  // not known
+    return "";
   }
+}
+
+// Prints the costs of the script, those of the plan if it is another one, and a warning if it does not fit.
+void say_costs(const Plan& planned, const Plan& exported, const LoadedInputs& loaded) {
+  bool fits = true, planned_fits = true;
+  const std::string after = costs_of(exported, loaded, fits);
+  if (after.empty()) return;
+  const std::string before = exported == planned ? "" : costs_of(planned, loaded, planned_fits);
+  if (!before.empty()) say({"as planned: " + before});
+  say({"as exported: " + after});
+  if (!fits) say({"warning: as exported, the plan does not fit into memory (sextant predict)"});
 }
 
 // The profile that profile_for chooses, or another of the family if the dialect of that one refuses the plan.
@@ -89,7 +114,7 @@ int export_to_trainer(const Plan& plan, const LoadedInputs& loaded, const std::s
   say({"for " + loaded.profile->name + ", version " + loaded.profile->version});
   for (const std::string& sentence : exported.unsaid) say({"not as planned: " + sentence});
   say(exported.notes);
-  warn_of_memory(exported.plan, loaded);
+  say_costs(plan, exported.plan, loaded);
   if (out.empty()) {
     print_text(exported.text);
     return kDone;

@@ -155,44 +155,6 @@ void say_cost_of_limits(const PlanInputs& asked, const PlanResult& found) {
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
-// Gives the devices of a task to its stages in ascending order, the replicas of a stage next to each other, as
-// a launcher of Megatron does. Returns false if replicas differ in stages or widths, which have no such order.
-bool number_by_stages(TaskPlan& task) {
-  const Replica& first = task.replicas.front();
-  for (const Replica& replica : task.replicas) {
-    if (replica.pipeline_parallel() != first.pipeline_parallel()) return false;
-    for (std::size_t stage = 0; stage < first.stages.size(); ++stage) {
-      if (replica.stages[stage].width() != first.stages[stage].width()) return false;
-    }
-  }
-  const std::set<DeviceId> devices = task.devices();
-  auto next = devices.begin();
-  for (std::size_t stage = 0; stage < first.stages.size(); ++stage) {
-    for (Replica& replica : task.replicas) {
-      for (DeviceId& device : replica.stages[stage].devices) device = *next++;
-    }
-  }
-  return true;
-}
-
-// The plan with the ranks that the framework will have. Searches choose devices, not their order; on clusters
-// of one type of node the order makes little difference, and elsewhere the plan is left as it is if it would be
-// slower.
-void number_ranks_as_framework(const PlanInputs& asked, const FrameworkProfile* profile, PlanResult& result) {
-  if (profile == nullptr || !profile->has_stages_outermost || !asked.pins.empty()) return;
-  Plan plan = *result.plan;
-  for (const Task& task : asked.loaded.workflow.tasks) {
-    if (task.kind != TaskKind::generation && !number_by_stages(plan.tasks.at(task.name))) return;
-  }
-  const LoadedInputs& loaded = asked.loaded;
-  const Prediction prediction =
-      predict(loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework);
-  constexpr double kMaxSlower = 0.1;
-  if (!prediction.fits() || prediction.iteration_s > (1 + kMaxSlower) * result.prediction->iteration_s) return;
-  result.plan = std::move(plan);
-  result.prediction = prediction;
-}
-
 int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& answer) {
   record_pins(asked.pins, answer.record);
   if (asked.loaded.profile) answer.record.framework = asked.loaded.profile->name;
@@ -206,7 +168,6 @@ int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& 
     result.prediction =
         predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
   }
-  number_ranks_as_framework(asked, asked.profile_in_force(options), result);
   require_feasible(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
                                chosen.framework, asked.pins));
   say(chosen.notes);

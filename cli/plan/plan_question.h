@@ -7,10 +7,10 @@
 
 #include "cli/ask/inputs.h"
 #include "cli/plan/explain.h"
-#include "cli/plan/memory_risk.h"
 #include "cli/plan/plan_risk.h"
 #include "cli/plan/planner_options.h"
 #include "cli/probe/rank_group.h"
+#include "cli/shared/memory_risk.h"
 #include "planner/request/subcluster.h"
 
 namespace sextant::cli {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/plan/memory_risk.h"
 #include "cli/plan/search_record.h"
+#include "cli/shared/memory_risk.h"
 #include "sextant/planner.h"
 
 namespace sextant::cli {

@@ -10,7 +10,8 @@
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "planner/search/finish.h"
+#include "planner/search/engine_rules.h"
+#include "planner/verify/framework_rules.h"
 #include "reports/export/chrome_trace.h"
 #include "sextant/document.h"
 #include "sextant/profile_space.h"
@@ -60,6 +61,7 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
       add("tensor parallelism of " + std::to_string(tensor) + " in " + task.name);
     if (choices.max_pipeline_parallel > 0 && stages > choices.max_pipeline_parallel)
       add(std::to_string(stages) + " pipeline stages in " + task.name);
+    if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
     if (!has_stages) add("these layers of the stages of " + task.name);
     if (choices.has_even_batch && workflow.sequences() % layout.data_parallel() != 0)
       add(std::to_string(workflow.sequences()) + " sequences over " + std::to_string(layout.data_parallel()) +
@@ -71,11 +73,8 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
   for (const auto& pair : space.device_rules.same) {
     if (devices[pair.first] != devices[pair.second]) add(named(pair) + " on different devices");
   }
-  for (const auto& pair : space.device_rules.same_layout) {
-    if (!have_same_layout(plan.tasks.at(workflow.tasks[pair.first].name),
-                          plan.tasks.at(workflow.tasks[pair.second].name)))
-      add("different layouts of " + named(pair) + ", which one engine computes");
-  }
+  for (const std::string& what : broken_engine_rules(plan, workflow, space.engine_rules, space.choices))
+    add(what);
   const auto share = [&](const auto& pair) {
     return std::any_of(devices[pair.first].begin(), devices[pair.first].end(),
                        [&](DeviceId device) { return devices[pair.second].contains(device); });

@@ -6,8 +6,10 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +26,35 @@ enum class StageRule {
   even,           // all stages have equally many layers
   even_but_ends,  // the first and the last stage may differ from the others, which are equal
 };
+
+// The order of a task's devices in its replicas and stages.
+enum class RankOrder {
+  any,
+  replicas_outermost,  // the devices of a replica follow one another
+  stages_outermost,    // those of a stage do, of all replicas, as Megatron numbers its ranks
+};
+
+// Whether the weights of a task leave devices that the actor's training and generation share, and only those.
+enum class OffloadRule {
+  exactly,   // they leave if these tasks share their devices, and stay if they do not
+  at_least,  // they leave if these tasks share their devices; otherwise the user chooses
+  at_most,   // they stay if these tasks do not share their devices; otherwise the user chooses
+};
+
+// Whether the rule asks a task to offload its weights, or not to; absent: neither. `shares`: whether training and
+// generation share their devices.
+[[nodiscard]] std::optional<bool> asked_offload(OffloadRule rule, bool shares);
+
+// Options that are one setting of the framework for several tasks: names of members of an execution,
+// "recompute", "micro_batch_sequences", or "zero_stage_3" (whether the ZeRO stage is 3).
+struct CommonOptions {
+  std::vector<std::string> tasks;
+  std::vector<std::string> options;
+};
+
+// The value of such an option as text, equal for equal values. "micro_batch_sequences" has none if tokens are
+// counted.
+[[nodiscard]] std::string option_of(const TaskPlan& task, std::string_view option);
 
 // The options for all tasks of one kind. Every list has the default first and no value twice.
 struct TaskProfile {
@@ -57,6 +88,14 @@ struct FrameworkProfile {
   // Sets of tasks that one engine computes, with the same replicas, stages and degrees, in every mode.
   std::vector<std::vector<std::string>> same_layout;
   bool shares_all_or_none = false;  // two tasks run on the same devices or on disjoint ones
+  // If not empty: all tasks run on the same devices, or devices are shared within these sets alone.
+  std::vector<std::vector<std::string>> shares_all_or_within;
+  // Pairs of tasks that have one layout if the stages of either have unequal layers.
+  std::vector<std::vector<std::string>> same_uneven_layout;
+  std::vector<std::string> equal_stages;  // tasks whose stages have equal layers, whatever their kind may have
+  std::vector<CommonOptions> common_options;
+  std::vector<CommonOptions> default_options;  // those of these tasks have the default value
+  std::map<std::string, OffloadRule> offload_when_shared;  // by task
   // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never
   // does (false). The executions for generation decide in all other modes.
   std::map<Mode, bool> engine_sleeps;

@@ -48,8 +48,9 @@ struct PlanRequest {
   // Choices for each task in addition to its devices, by task. Empty: one execution, HetRL's Appendix B, with
   // the decode batches that differ in memory.
   std::vector<TaskChoices> choices = {};
-  // Planners without the trait has_layout_rules ignore them.
+  // Planners without the trait has_layout_rules ignore the rules for devices.
   DeviceRules device_rules = {};
+  EngineRules engine_rules = {};
   // True: the bound of any plan (PlanResult::bound_of_all_s) holds for every execution with the same precisions
   // and trained weights, not only for the executions above.
   bool bounds_every_execution = false;
@@ -85,6 +86,7 @@ struct PlanRequest {
   other.threads = request.threads;
   other.choices = request.choices;
   other.device_rules = request.device_rules;
+  other.engine_rules = request.engine_rules;
   other.bounds_every_execution = request.bounds_every_execution;
   other.weight_sync = request.weight_sync;
   other.memory_share = request.memory_share;

@@ -15,6 +15,7 @@ namespace sextant {
 struct ProfiledSpace {
   std::vector<TaskChoices> choices;  // by task
   DeviceRules device_rules;
+  EngineRules engine_rules;
 };
 
 enum class LayoutRules { as_framework, any };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,27 +31,31 @@ struct TaskChoices {
   int max_pipeline_parallel = 0;
   bool has_even_batch = false;  // all replicas get equally many sequences
   StageRule stages = StageRule::any;
+  RankOrder rank_order = RankOrder::any;
 
   // True if the choices forbid some layouts.
   [[nodiscard]] bool has_rules() const {
-    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch || stages != StageRule::any;
+    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch ||
+           stages != StageRule::any || rank_order != RankOrder::any;
   }
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };
 
-// A framework's rules for pairs of tasks, given by number. The device sets of `same` pairs must be identical and
-// those of `apart` pairs disjoint, those of `all_or_none` pairs either; each pair that breaks its rule adds one to
-// the excess over the limits of the search (Score::overrun). The tasks of `same_layout` pairs run on one engine: when a search is over, its plan
-// gets the best layout that they can share (planner/search/finish.h).
+// A framework's rules for the devices of pairs of tasks, given by number. The device sets of `same` pairs must be
+// identical and those of `apart` pairs disjoint, those of `all_or_none` pairs either; `all_or_within`: if any of
+// these pairs shares a device, all of them and all of `within` have the same devices. Each pair that breaks its
+// rule adds one to the excess over the limits of the search (Score::overrun).
 using TaskPairs = std::vector<std::pair<std::size_t, std::size_t>>;
 struct DeviceRules {
   TaskPairs same;
   TaskPairs apart;
   TaskPairs all_or_none = {};
-  TaskPairs same_layout = {};
+  TaskPairs all_or_within = {};
+  TaskPairs within = {};
 
-  // True if there is no rule for device sets.
-  [[nodiscard]] bool empty() const { return same.empty() && apart.empty() && all_or_none.empty(); }
+  [[nodiscard]] bool empty() const {
+    return same.empty() && apart.empty() && all_or_none.empty() && all_or_within.empty();
+  }
   // Number of broken rules; is_same and overlap compare the device sets of two tasks.
   template <typename IsSame, typename Overlap>
   [[nodiscard]] int broken(IsSame is_same, Overlap overlap) const {
@@ -57,7 +63,33 @@ struct DeviceRules {
     for (const auto& [task, other] : same) count += is_same(task, other) ? 0 : 1;
     for (const auto& [task, other] : apart) count += overlap(task, other) ? 1 : 0;
     for (const auto& [task, other] : all_or_none) count += overlap(task, other) && !is_same(task, other) ? 1 : 0;
-    return count;
+    int shared = 0, different = 0;
+    for (const auto& [task, other] : all_or_within) {
+      shared += overlap(task, other) ? 1 : 0;
+      different += is_same(task, other) ? 0 : 1;
+    }
+    if (shared == 0) return count;
+    for (const auto& [task, other] : within) different += is_same(task, other) ? 0 : 1;
+    return count + (shared < different ? shared : different);
+  }
+};
+
+// A framework's rules for layouts and options of several tasks, given by number. Searches choose for each task
+// alone; when one is over, its plan gets the best layouts and options that obey (planner/search/finish.h).
+struct EngineRules {
+  TaskPairs same_layout;             // one engine runs both tasks
+  TaskPairs same_uneven_layout = {};  // the same, if the stages of either have unequal layers
+  struct Common {
+    std::vector<std::size_t> tasks;
+    std::vector<std::string> options;  // of option_of
+  };
+  std::vector<Common> common_options = {};
+  std::map<std::size_t, OffloadRule> offload_when_shared = {};  // by task
+  std::size_t generation = 0, training = 0;  // the tasks that share devices, or not
+
+  [[nodiscard]] bool empty() const {
+    return same_layout.empty() && same_uneven_layout.empty() && common_options.empty() &&
+           offload_when_shared.empty();
   }
 };
 

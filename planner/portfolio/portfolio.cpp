@@ -120,7 +120,7 @@ class Portfolio {
   PlanResult run() {
     if (request_.start != nullptr) {
       PlanResult start = *request_.start;
-      share_layouts(finishing_request(), start);
+      obey_engine_rules(finishing_request(), start);
       if (start.plan) offer(start, "the plan it began with");
     }
     if (is_first_rank()) {
@@ -239,7 +239,7 @@ class Portfolio {
       };
     }
     PlanResult result = planner(own);
-    share_layouts(finishing_request(), result);
+    obey_engine_rules(finishing_request(), result);
     for (const Improvement& improvement : result.improvements)
       add_to_curve(later(improvement, began_s, spent_before));
     spent_ += name == "exact" ? result.nodes : result.candidates;

@@ -124,6 +124,24 @@ void keep_sleep_of_mode(const FrameworkProfile& profile, Mode mode, TaskChoices&
   if (!kept.empty()) choices.executions = std::move(kept);
 }
 
+// Leaves the executions of a task whose options have the default value, where the framework has no option.
+void keep_defaults(const FrameworkProfile& profile, const Task& task, TaskChoices& choices) {
+  const auto options_of = [](const Execution& execution) {
+    TaskPlan plan;
+    plan.execution = execution;
+    return plan;
+  };
+  for (const CommonOptions& fixed : profile.default_options) {
+    if (std::find(fixed.tasks.begin(), fixed.tasks.end(), task.name) == fixed.tasks.end()) continue;
+    for (const std::string& option : fixed.options) {
+      const std::string usual = option_of(options_of(choices.executions.front()), option);
+      std::erase_if(choices.executions, [&](const Execution& execution) {
+        return option_of(options_of(execution), option) != usual;
+      });
+    }
+  }
+}
+
 void append_name(std::string_view name, std::string& all) {
   all += (all.empty() ? "" : ", ") + std::string(name);
 }
@@ -155,19 +173,60 @@ TaskPairs pairs_of(const std::vector<std::vector<std::string>>& sets, const Work
   return pairs;
 }
 
+std::vector<std::size_t> numbers_of(const std::vector<std::string>& names, const Workflow& workflow) {
+  std::vector<std::size_t> tasks;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    if (std::find(names.begin(), names.end(), workflow.tasks[t].name) != names.end()) tasks.push_back(t);
+  }
+  return tasks;
+}
+
+// The pairs of all tasks: those of two tasks of one set in `within`, all others in `all_or_within`. Pairs that run
+// on disjoint devices in every case are in neither.
+void add_sharing_within(const FrameworkProfile& profile, const Workflow& workflow, DeviceRules& rules) {
+  if (profile.shares_all_or_within.empty()) return;
+  rules.within = pairs_of(profile.shares_all_or_within, workflow, true);
+  std::vector<std::string> all;
+  for (const Task& task : workflow.tasks) all.push_back(task.name);
+  for (const auto& pair : pairs_of({all}, workflow, true)) {
+    const auto has = [&](const TaskPairs& pairs) {
+      return std::find(pairs.begin(), pairs.end(), pair) != pairs.end();
+    };
+    if (!has(rules.within) && !has(rules.apart)) rules.all_or_within.push_back(pair);
+  }
+}
+
+EngineRules engine_rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
+  EngineRules rules{pairs_of(profile.same_layout, workflow, false),
+                    pairs_of(profile.same_uneven_layout, workflow, false)};
+  for (const CommonOptions& common : profile.common_options) {
+    std::vector<std::size_t> tasks = numbers_of(common.tasks, workflow);
+    if (tasks.size() > 1) rules.common_options.push_back({std::move(tasks), common.options});
+  }
+  const bool has_both =
+      workflow.has_task(task_names::kActorGeneration) && workflow.has_task(task_names::kActorTraining);
+  if (!has_both) return rules;
+  rules.generation = numbers_of({task_names::kActorGeneration}, workflow).front();
+  rules.training = numbers_of({task_names::kActorTraining}, workflow).front();
+  for (const auto& [name, rule] : profile.offload_when_shared) {
+    for (const std::size_t task : numbers_of({name}, workflow)) rules.offload_when_shared[task] = rule;
+  }
+  return rules;
+}
+
 DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
   if (const std::string reason = why_not_offered(profile, workflow); !reason.empty())
     throw_bad_input(reason + "; --any-layout plans it anyway");
   const auto same = profile.same_devices.find(workflow.mode);
   const auto apart = profile.apart_devices.find(workflow.mode);
   DeviceRules rules{pairs_of(same->second, workflow, false), {}};
-  rules.same_layout = pairs_of(profile.same_layout, workflow, false);
   if (profile.shares_all_or_none) {
     std::vector<std::string> all;
     for (const Task& task : workflow.tasks) all.push_back(task.name);
     rules.all_or_none = pairs_of({all}, workflow, true);
   }
   if (apart != profile.apart_devices.end()) rules.apart = pairs_of(apart->second, workflow, true);
+  add_sharing_within(profile, workflow, rules);
   return rules;
 }
 
@@ -187,7 +246,10 @@ std::string why_not_offered(const FrameworkProfile& profile, const Workflow& wor
 ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow, const Cluster& cluster,
                        LayoutRules rules) {
   ProfiledSpace space;
-  if (rules == LayoutRules::as_framework) space.device_rules = rules_of(profile, workflow);
+  if (rules == LayoutRules::as_framework) {
+    space.device_rules = rules_of(profile, workflow);
+    space.engine_rules = engine_rules_of(profile, workflow);
+  }
   for (const Task& task : workflow.tasks) {
     const auto of_kind = profile.tasks.find(task.kind);
     const TaskProfile& of_task = of_kind == profile.tasks.end() ? TaskProfile{} : of_kind->second;
@@ -197,10 +259,16 @@ ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow
                       " can run on the devices of cluster " + cluster.name());
     if (rules == LayoutRules::any) continue;
     if (task.kind == TaskKind::generation) keep_sleep_of_mode(profile, workflow.mode, choices);
+    keep_defaults(profile, task, choices);
     choices.max_tensor_parallel = of_task.max_tensor_parallel;
     choices.max_pipeline_parallel = of_task.max_pipeline_parallel;
     choices.has_even_batch = of_task.has_even_batch;
-    choices.stages = of_task.stages;
+    const bool has_equal_stages = std::find(profile.equal_stages.begin(), profile.equal_stages.end(),
+                                            task.name) != profile.equal_stages.end();
+    choices.stages = has_equal_stages ? StageRule::even : of_task.stages;
+    if (profile.has_stages_outermost)
+      choices.rank_order =
+          task.kind == TaskKind::generation ? RankOrder::replicas_outermost : RankOrder::stages_outermost;
   }
   return space;
 }
@@ -209,6 +277,7 @@ void take_profile(const FrameworkProfile& profile, LayoutRules rules, PlanReques
   ProfiledSpace space = space_of(profile, request.workflow, request.cluster, rules);
   request.choices = std::move(space.choices);
   request.device_rules = std::move(space.device_rules);
+  request.engine_rules = std::move(space.engine_rules);
   request.weight_sync = profile.weight_sync;
   request.bounds_every_execution = true;
   const bool is_even = std::any_of(

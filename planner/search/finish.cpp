@@ -2,181 +2,215 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 #include <utility>
 
+#include "planner/search/common_options.h"
+#include "planner/search/engine_rules.h"
 #include "planner/search/search_run.h"
+#include "planner/search/shared_layouts.h"
 #include "sextant/predict.h"
 
 namespace sextant {
 namespace {
 
-using TaskSet = std::vector<std::size_t>;
-
-// The part of a placement that the tasks of a set have in common.
-struct SharedLayout {
-  std::vector<std::uint16_t> devices;  // by position
-  std::vector<int> layers;             // by stage
-  int width = 1;
-  int replicas = 1;
-  int context_parallel = 1, expert_parallel = 1, expert_tensor_parallel = 0;
-
-  friend auto operator<=>(const SharedLayout&, const SharedLayout&) = default;
-};
-
-SharedLayout layout_of(const Shape& shape, const Execution& execution, std::vector<std::uint16_t> devices) {
-  return {std::move(devices),
-          shape.layers,
-          shape.tensor_parallel,
-          shape.data_parallel(),
-          execution.context_parallel,
-          execution.expert_parallel,
-          execution.expert_tensor_parallel};
+std::vector<std::size_t> pinned_tasks(const PlanRequest& request) {
+  std::vector<std::size_t> pinned;
+  for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t) {
+    if (request.limits.pins.contains(request.workflow.tasks[t].name)) pinned.push_back(t);
+  }
+  return pinned;
 }
 
-// Searches the layout of one set of tasks.
-class LayoutOfSet {
- public:
-  LayoutOfSet(const PlanRequest& request, SearchTables& tables, const TaskSet& tasks)
-      : request_(request), evaluator_(tables.evaluator), options_(tables.options), tasks_(tasks) {}
+// The rules that name none of these tasks.
+EngineRules without(const std::vector<std::size_t>& tasks, EngineRules rules) {
+  const auto is_one = [&](std::size_t task) {
+    return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+  };
+  const auto has_one = [&](const auto& pair) { return is_one(pair.first) || is_one(pair.second); };
+  std::erase_if(rules.same_layout, has_one);
+  std::erase_if(rules.same_uneven_layout, has_one);
+  std::erase_if(rules.common_options, [&](const EngineRules::Common& common) {
+    return std::any_of(common.tasks.begin(), common.tasks.end(), is_one);
+  });
+  std::erase_if(rules.offload_when_shared, [&](const auto& rule) { return is_one(rule.first); });
+  return rules;
+}
 
-  // The candidate with the best shared layout, which need not fit; empty if the tasks have none in common.
+// Gives the devices of each task in ascending order to its replicas and stages as the framework does. Returns
+// whether anything changed.
+bool number_ranks(const PlanRequest& request, const Evaluator& evaluator, Candidate& candidate) {
+  const Candidate before = candidate;
+  for (std::size_t t = 0; t < candidate.tasks.size(); ++t) {
+    const RankOrder order = choices_for(request.choices, t).rank_order;
+    if (order == RankOrder::any || request.limits.pins.contains(request.workflow.tasks[t].name)) continue;
+    Placement& placement = candidate.tasks[t];
+    std::vector<std::uint16_t> devices = placement.devices;
+    std::sort(devices.begin(), devices.end());
+    placement =
+        placed(evaluator.shapes(static_cast<int>(t)).at(placement.shape), placement.shape,
+               order == RankOrder::stages_outermost ? DeviceOrder::by_stage : DeviceOrder::by_replica, devices);
+  }
+  return candidate != before;
+}
+
+// Searches the layouts and options with which a candidate obeys.
+class Obedience {
+ public:
+  Obedience(const PlanRequest& request, const EngineRules& rules, SearchTables& tables)
+      : request_(request),
+        rules_(rules),
+        tables_(tables),
+        values_(request, tables.evaluator, rules.common_options) {}
+
+  // The best candidate that obeys, which need not fit; empty if none obeys.
   [[nodiscard]] std::optional<Candidate> best(const Candidate& candidate) {
-    std::optional<Candidate> best;
-    Score best_score;
-    std::size_t tried = 0;
-    for (const SharedLayout& layout : promising(candidate)) {
-      const bool is_for_all = std::none_of(
-          tasks_.begin(), tasks_.end(), [&](std::size_t task) { return placements_of(task, layout).empty(); });
-      if (!is_for_all) continue;
-      if (++tried > max_layouts() && best && best_score.fits()) break;
-      const Score score = choose(layout, candidate);
-      if (best && !score.is_better_than(best_score)) continue;
-      best = evaluator_.current();
-      best_score = score;
+    for (std::size_t t = 0; t < candidate.tasks.size(); ++t)
+      asked_offload_.push_back(
+          asked_offload(t, plan_of(candidate), request_.workflow, rules_, request_.choices));
+    best_.reset();
+    const bool has_uneven = !rules_.same_uneven_layout.empty();
+    TaskPairs pairs = rules_.same_layout;
+    try_all(candidate, pairs, has_uneven);
+    if (has_uneven) {
+      pairs.insert(pairs.end(), rules_.same_uneven_layout.begin(), rules_.same_uneven_layout.end());
+      try_all(candidate, pairs, false);
     }
-    return best;
+    return best_;
   }
 
  private:
-  using Timed = std::pair<double, Placement>;  // seconds of the task alone
-
-  // Unless none of so many fits. Fewer on large clusters, whose layouts take long to cost.
-  [[nodiscard]] std::size_t max_layouts() const {
-    constexpr int kMaximum = 24, kMinimum = 3, kDevices = 512;
-    const int devices = std::max(1, request_.cluster.device_count());
-    return static_cast<std::size_t>(std::clamp(kMaximum * kDevices / devices, kMinimum, kMaximum));
+  [[nodiscard]] Plan plan_of(const Candidate& candidate) const {
+    return tables_.evaluator.plan_of(candidate, "plan");
   }
 
-  // The layouts that some task of the set would choose alone, and those of the candidate; those first in which the
-  // tasks may be fastest.
-  [[nodiscard]] std::vector<SharedLayout> promising(const Candidate& candidate) {
-    std::vector<std::uint16_t> devices = candidate.tasks[tasks_.front()].devices;
-    std::sort(devices.begin(), devices.end());
-    // A vector has an entry for each task of the set: the fastest time of the task, or with this layout.
-    std::map<SharedLayout, std::vector<double>> times_s;
-    std::vector<double> fastest_s;
-    for (const std::size_t task : tasks_) {
-      const std::vector<Option>& options = options_.of(static_cast<int>(task), devices);
-      fastest_s.push_back(options.empty() ? 0 : options.front().value.time_s);
+  // Tries the promising values of the common options, with one layout for the tasks of connected pairs.
+  void try_all(const Candidate& candidate, const TaskPairs& pairs, bool stages_are_even) {
+    std::vector<LayoutsOfSet> sets;
+    std::set<std::size_t> in_pairs;
+    for (TaskNumbers& tasks : connected_tasks(pairs)) {
+      in_pairs.insert(tasks.begin(), tasks.end());
+      sets.emplace_back(request_, tables_, std::move(tasks));
     }
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const int t = static_cast<int>(tasks_[i]);
-      std::set<SharedLayout> seen;  // options are sorted: the first with a layout is the fastest
-      const auto add = [&](int shape, std::vector<std::uint16_t> on, double time_s) {
-        const Shape& of = evaluator_.shapes(t).at(shape);
-        SharedLayout layout = layout_of(of, evaluator_.execution(t, of), std::move(on));
-        const auto entry = times_s.try_emplace(layout, fastest_s).first;
-        if (seen.insert(std::move(layout)).second) entry->second[i] = time_s;
+    for (std::size_t t = 0; t < candidate.tasks.size(); ++t) {
+      if (!in_pairs.contains(t) && !request_.limits.pins.contains(request_.workflow.tasks[t].name))
+        sets.emplace_back(request_, tables_, TaskNumbers{t});
+    }
+    std::size_t tried = 0;
+    for (const OptionValues& values : promising_values(candidate)) {
+      if (tried++ >= max_values() && best_ && best_score_.fits()) break;
+      const auto filter = [&](std::size_t task, int shape) {
+        return values_.has(values, task, shape) && obeys_alone(task, shape, stages_are_even);
       };
-      for (const Option& option : options_.of(t, devices)) {
-        const Shape& shape = evaluator_.shapes(t).at(option.shape);
-        add(option.shape, placed(shape, option.shape, option.order, devices).devices, option.value.time_s);
-      }
-      const Placement& own = candidate.tasks[tasks_[i]];
-      if (std::is_permutation(own.devices.begin(), own.devices.end(), devices.begin(), devices.end()))
-        add(own.shape, own.devices, fastest_s[i]);
+      try_values(candidate, filter, sets);
     }
-    std::vector<std::pair<double, const SharedLayout*>> sorted;
-    for (const auto& [layout, seconds] : times_s)
-      sorted.emplace_back(std::accumulate(seconds.begin(), seconds.end(), 0.0), &layout);
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<SharedLayout> layouts;
-    for (const auto& [seconds, layout] : sorted) layouts.push_back(*layout);
-    return layouts;
   }
 
-  // The placements of a task that have this layout, fastest first.
-  const std::vector<Timed>& placements_of(std::size_t task, const SharedLayout& layout) {
-    const auto [entry, is_new] = known_.try_emplace({task, layout});
-    if (!is_new) return entry->second;
+  // Changes the sets that do not obey, and all of them if the result does not fit.
+  void try_values(const Candidate& before, const LayoutsOfSet::Filter& filter,
+                  std::vector<LayoutsOfSet>& sets) {
+    Candidate candidate = before;
+    for (const bool every : {false, true}) {
+      for (LayoutsOfSet& set : sets) {
+        if (!every && obeys(candidate, set.tasks(), filter)) continue;
+        std::optional<Candidate> better = set.best(candidate, filter);
+        if (!better) return;
+        candidate = std::move(*better);
+      }
+      const Score score = tables_.evaluator.evaluate(candidate);
+      if (!best_ || score.is_better_than(best_score_)) {
+        best_ = candidate;
+        best_score_ = score;
+      }
+      if (score.fits()) return;
+    }
+  }
+
+  [[nodiscard]] bool obeys(const Candidate& candidate, const TaskNumbers& tasks,
+                           const LayoutsOfSet::Filter& filter) const {
+    const Plan plan = plan_of(candidate);
+    const auto planned = [&](std::size_t task) -> const TaskPlan& {
+      return plan.tasks.at(request_.workflow.tasks[task].name);
+    };
+    return std::all_of(tasks.begin(), tasks.end(), [&](std::size_t task) {
+      return filter(task, candidate.tasks[task].shape) &&
+             have_same_layout(planned(tasks.front()), planned(task));
+    });
+  }
+
+  // The rules about one task.
+  [[nodiscard]] bool obeys_alone(std::size_t task, int position, bool stages_are_even) const {
     const int t = static_cast<int>(task);
-    const auto [shapes, is_first] = shapes_.try_emplace(task);
-    if (is_first)
-      shapes->second = shapes_of(request_.workflow.tasks[task], request_.workflow,
-                                 static_cast<int>(layout.devices.size()), shape_limits_of(request_));
-    for (const Shape& shape : shapes->second) {
-      if (layout_of(shape, evaluator_.execution(t, shape), layout.devices) != layout) continue;
-      const Placement placement{evaluator_.shapes(t).add(shape), layout.devices};
-      entry->second.emplace_back(evaluator_.value_of(t, placement).time_s, placement);
-    }
-    std::stable_sort(entry->second.begin(), entry->second.end(),
-                     [](const Timed& a, const Timed& b) { return a.first < b.first; });
-    return entry->second;
+    const Shape& shape = tables_.evaluator.shapes(t).at(position);
+    const auto is_in = [&](const auto& pair) { return pair.first == task || pair.second == task; };
+    if (stages_are_even &&
+        std::any_of(rules_.same_uneven_layout.begin(), rules_.same_uneven_layout.end(), is_in) &&
+        std::any_of(shape.layers.begin(), shape.layers.end(),
+                    [&](int layers) { return layers != shape.layers.front(); }))
+      return false;
+    return !asked_offload_[task] ||
+           tables_.evaluator.execution(t, shape).offload_weights == *asked_offload_[task];
   }
 
-  // Makes the candidate with this layout of the set current, each task with the options that fit best.
-  [[nodiscard]] Score choose(const SharedLayout& layout, Candidate candidate) {
-    for (const std::size_t task : tasks_) candidate.tasks[task] = placements_of(task, layout).front().second;
-    Score score = evaluator_.evaluate(candidate);
-    constexpr int kRounds = 2;
-    for (int round = 0; round < kRounds; ++round) {
-      for (const std::size_t task : tasks_) {
-        for (const auto& [seconds, placement] : placements_of(task, layout)) {
-          evaluator_.replace_task(static_cast<int>(task), placement);
-          const Score tried = evaluator_.score();
-          if (tried.is_better_than(score, SearchRun::kRounding)) {
-            evaluator_.keep();
-            score = tried;
-          } else {
-            evaluator_.undo();
-          }
-        }
+  // Fewer on large clusters, whose layouts take long to cost.
+  [[nodiscard]] std::size_t max_values() const {
+    constexpr int kMaximum = 24, kMinimum = 4, kDevices = 128;
+    return static_cast<std::size_t>(
+        std::clamp(kMaximum * kDevices / std::max(1, request_.cluster.device_count()), kMinimum, kMaximum));
+  }
+
+  // The values of common options. First a few that most tasks of the candidate have, by their time, as the
+  // candidate fits; then those with which the tasks may be fastest.
+  [[nodiscard]] std::vector<OptionValues> promising_values(const Candidate& candidate) {
+    struct Choice {
+      double changed_s = 0;  // time of the tasks that have other values
+      double sum_s = 0;
+      OptionValues values;
+    };
+    std::vector<Choice> choices;
+    for (OptionValues& values : values_.all()) {
+      Choice choice;
+      for (std::size_t t = 0; t < candidate.tasks.size(); ++t) {
+        const double time_s = fastest_s(candidate, t, values);
+        choice.sum_s += time_s;
+        if (!values_.has(values, t, candidate.tasks[t].shape)) choice.changed_s += time_s;
       }
+      choice.values = std::move(values);
+      choices.push_back(std::move(choice));
     }
-    return score;
+    std::stable_sort(choices.begin(), choices.end(),
+                     [](const Choice& a, const Choice& b) { return a.changed_s < b.changed_s; });
+    const auto few = choices.begin() + static_cast<std::ptrdiff_t>(std::min(choices.size(), max_values() / 2));
+    std::stable_sort(few, choices.end(), [](const Choice& a, const Choice& b) { return a.sum_s < b.sum_s; });
+    std::vector<OptionValues> all;
+    for (Choice& choice : choices) all.push_back(std::move(choice.values));
+    return all;
+  }
+
+  // The time of a task on its devices: as it is, or if that has other values, as fast as it is known to be.
+  [[nodiscard]] double fastest_s(const Candidate& candidate, std::size_t task, const OptionValues& values) {
+    const int t = static_cast<int>(task);
+    const Placement& own = candidate.tasks[task];
+    if (values_.has(values, task, own.shape)) return tables_.evaluator.value_of(t, own).time_s;
+    std::vector<std::uint16_t> devices = own.devices;
+    std::sort(devices.begin(), devices.end());
+    const std::vector<Option>& options = tables_.options.of(t, devices);
+    for (const Option& option : options) {
+      if (values_.has(values, task, option.shape)) return option.value.time_s;
+    }
+    constexpr double kUnknown = 1.05;  // of options that were not worth keeping
+    return options.empty() ? 0 : kUnknown * options.front().value.time_s;
   }
 
   const PlanRequest& request_;
-  Evaluator& evaluator_;
-  OptionTable& options_;
-  const TaskSet& tasks_;
-  std::map<std::size_t, std::vector<Shape>> shapes_;  // by task, on the set's devices
-  std::map<std::pair<std::size_t, SharedLayout>, std::vector<Timed>> known_;
+  const EngineRules& rules_;
+  SearchTables& tables_;
+  CommonOptionValues values_;
+  std::vector<std::optional<bool>> asked_offload_;  // by task
+  std::optional<Candidate> best_;
+  Score best_score_;
 };
-
-bool obeys(const Plan& plan, const Workflow& workflow, const TaskSet& tasks) {
-  const TaskPlan& first = plan.tasks.at(workflow.tasks[tasks.front()].name);
-  return std::all_of(tasks.begin(), tasks.end(), [&](std::size_t task) {
-    return have_same_layout(first, plan.tasks.at(workflow.tasks[task].name));
-  });
-}
-
-// The sets that break the rule and are not pinned.
-std::vector<TaskSet> sets_to_mend(const PlanRequest& request, const Plan& plan) {
-  std::vector<TaskSet> sets;
-  for (TaskSet& tasks : connected_tasks(request.device_rules.same_layout)) {
-    const bool is_pinned = std::any_of(tasks.begin(), tasks.end(), [&](std::size_t task) {
-      return request.limits.pins.contains(request.workflow.tasks[task].name);
-    });
-    if (!is_pinned && !obeys(plan, request.workflow, tasks)) sets.push_back(std::move(tasks));
-  }
-  return sets;
-}
 
 double loss_of_answer(const PlanRequest& request, const PlanResult& result) {
   return loss_of(request.objective, result.prediction->iteration_s, rented_by(*result.plan, request.cluster));
@@ -202,7 +236,9 @@ void end_curve_at(double loss, PlanResult& result) {
 
 void drop_plan(PlanResult& result) {
   result.outcome = PlanOutcome::infeasible;
-  result.message = "no plan fits in which the tasks of one engine have one layout, as the framework demands";
+  result.message =
+      "no plan fits in which tasks of one engine have the layout and the options that the framework gives them "
+      "all";
   result.plan.reset();
   result.prediction.reset();
   result.proof = Proof::none;
@@ -210,7 +246,8 @@ void drop_plan(PlanResult& result) {
 }
 
 // Gives the task the fastest option on its devices with which the plan fits and its loss is not above the limit.
-void shorten(int task, double max_loss, SearchTables& tables, Candidate& candidate) {
+void shorten(int task, double max_loss, std::optional<bool> offloads_weights, SearchTables& tables,
+             Candidate& candidate) {
   Evaluator& evaluator = tables.evaluator;
   std::vector<std::uint16_t> devices = candidate.tasks[static_cast<std::size_t>(task)].devices;
   std::sort(devices.begin(), devices.end());
@@ -221,6 +258,7 @@ void shorten(int task, double max_loss, SearchTables& tables, Candidate& candida
   for (const Option& option : options) {
     if (option.value.time_s >= task_s * (1 - kWorthwhile)) return;
     const Shape& shape = evaluator.shapes(task).at(option.shape);
+    if (offloads_weights && evaluator.execution(task, shape).offload_weights != *offloads_weights) continue;
     evaluator.replace_task(task, placed(shape, option.shape, option.order, devices));
     const Score score = evaluator.score();
     if (score.fits() && score.loss <= max_loss) {
@@ -234,43 +272,21 @@ void shorten(int task, double max_loss, SearchTables& tables, Candidate& candida
 
 }  // namespace
 
-bool have_same_layout(const TaskPlan& task, const TaskPlan& other) {
-  const auto degrees = [](const Execution& execution) {
-    return std::tuple(execution.context_parallel, execution.expert_parallel, execution.expert_tensor_parallel);
-  };
-  return degrees(task.execution) == degrees(other.execution) &&
-         std::equal(task.replicas.begin(), task.replicas.end(), other.replicas.begin(), other.replicas.end(),
-                    [](const Replica& a, const Replica& b) { return a.stages == b.stages; });
-}
-
-std::vector<std::vector<std::size_t>> connected_tasks(const TaskPairs& pairs) {
-  std::vector<std::set<std::size_t>> sets;
-  for (const auto& [task, other] : pairs) {
-    std::set<std::size_t> joined{task, other};
-    std::erase_if(sets, [&](const std::set<std::size_t>& set) {
-      if (!set.contains(task) && !set.contains(other)) return false;
-      joined.insert(set.begin(), set.end());
-      return true;
-    });
-    sets.push_back(std::move(joined));
-  }
-  std::vector<std::vector<std::size_t>> listed;
-  for (const std::set<std::size_t>& set : sets) listed.emplace_back(set.begin(), set.end());
-  return listed;
-}
-
-void share_layouts(const PlanRequest& request, PlanResult& result) {
+void obey_engine_rules(const PlanRequest& request, PlanResult& result) {
   if (!result.plan) return;
-  const std::vector<TaskSet> sets = sets_to_mend(request, *result.plan);
-  if (sets.empty()) return;
+  const EngineRules rules = without(pinned_tasks(request), request.engine_rules);
+  const auto has_order = [](const TaskChoices& choices) { return choices.rank_order != RankOrder::any; };
+  if (rules.empty() && std::none_of(request.choices.begin(), request.choices.end(), has_order)) return;
   SearchTables tables(request);
   std::optional<Candidate> candidate = candidate_of(*result.plan, request, tables.evaluator);
   if (!candidate) return;
-  for (const TaskSet& tasks : sets) {
-    candidate = LayoutOfSet(request, tables, tasks).best(*candidate);
-    if (!candidate) return drop_plan(result);
-  }
-  if (!tables.evaluator.evaluate(*candidate).fits()) return drop_plan(result);
+  const bool is_numbered = !number_ranks(request, tables.evaluator, *candidate);
+  const Plan numbered = tables.evaluator.plan_of(*candidate, std::string(result.plan->name));
+  const bool obeys = broken_engine_rules(numbered, request.workflow, rules, request.choices).empty();
+  if (obeys && is_numbered) return;
+  if (!obeys || !tables.evaluator.evaluate(*candidate).fits())
+    candidate = Obedience(request, rules, tables).best(*candidate);
+  if (!candidate || !tables.evaluator.evaluate(*candidate).fits()) return drop_plan(result);
   const double loss_before = loss_of_answer(request, result);
   take_candidate(*candidate, request, tables.evaluator, result);
   const double loss = loss_of_answer(request, result);
@@ -286,14 +302,19 @@ void use_slack(const PlanRequest& request, PlanResult& result) {
   Evaluator& evaluator = tables.evaluator;
   std::optional<Candidate> candidate = candidate_of(*result.plan, request, evaluator);
   if (!candidate) return;
+  const EngineRules& rules = request.engine_rules;
   std::set<std::size_t> fixed;
-  for (const TaskSet& tasks : connected_tasks(request.device_rules.same_layout))
-    fixed.insert(tasks.begin(), tasks.end());
+  for (const TaskPairs* pairs : {&rules.same_layout, &rules.same_uneven_layout}) {
+    for (const auto& [task, other] : *pairs) fixed.insert({task, other});
+  }
+  for (const EngineRules::Common& common : rules.common_options)
+    fixed.insert(common.tasks.begin(), common.tasks.end());
   const double max_loss = evaluator.evaluate(*candidate).loss * (1 + kMaxLossOfSlack);
   const Candidate before = *candidate;
   for (std::size_t t = 0; t < candidate->tasks.size(); ++t) {
     if (!fixed.contains(t) && !request.limits.pins.contains(request.workflow.tasks[t].name))
-      shorten(static_cast<int>(t), max_loss, tables, *candidate);
+      shorten(static_cast<int>(t), max_loss,
+              asked_offload(t, *result.plan, request.workflow, rules, request.choices), tables, *candidate);
   }
   if (*candidate == before) return;
   take_candidate(*candidate, request, evaluator, result);

@@ -159,6 +159,20 @@ Option OptionTable::as_option(int task, const Placement& placement) {
   return option;
 }
 
+// The orders that differ and that the framework can have.
+std::vector<DeviceOrder> OptionTable::orders_of(int task, const Shape& shape) const {
+  if (shape.pipeline_parallel() == 1 || shape.data_parallel() == 1) return {DeviceOrder::by_replica};
+  switch (choices_for(limits_.choices, static_cast<std::size_t>(task)).rank_order) {
+    case RankOrder::replicas_outermost:
+      return {DeviceOrder::by_replica};
+    case RankOrder::stages_outermost:
+      return {DeviceOrder::by_stage};
+    case RankOrder::any:
+      break;
+  }
+  return {DeviceOrder::by_replica, DeviceOrder::by_stage};
+}
+
 Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
   const Shape& shape = evaluator_.shapes(task).at(position);
   Option option = as_option(task, placed(shape, position, order, devices));
@@ -220,9 +234,7 @@ void OptionTable::for_each(int task, const Devices& devices, const std::function
   for (const Sizes* sizes : shapes) {
     for (const int position : *sizes) {
       const Shape& shape = evaluator_.shapes(task).at(position);
-      const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
-      deal(position, DeviceOrder::by_replica);
-      if (has_both) deal(position, DeviceOrder::by_stage);
+      for (const DeviceOrder order : orders_of(task, shape)) deal(position, order);
     }
   }
 }
@@ -260,9 +272,7 @@ void OptionTable::add_ways_of_degrees(int task, const std::vector<const Sizes*>&
   const Slack slack{1, negligible_bytes()};
   const auto add = [&](const Sizes* sizes) {
     const Shape& shape = evaluator_.shapes(task).at(sizes->front());
-    const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
-    for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
-      if (order == DeviceOrder::by_stage && !has_both) continue;
+    for (const DeviceOrder order : orders_of(task, shape)) {
       add_costed(task, (*sizes)[sizes->size() / 2], order, devices, options);
       degrees.resize(options.size(), {sizes, order});
     }

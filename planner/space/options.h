@@ -110,6 +110,7 @@ class OptionTable {
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
   [[nodiscard]] std::vector<const Sizes*> near_shapes_for(int task, const Devices& devices);
+  [[nodiscard]] std::vector<DeviceOrder> orders_of(int task, const Shape& shape) const;
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
   [[nodiscard]] int split_shape(int task, int even_shape, DeviceOrder order, LoadSplit dealing,
                                 const Devices& devices);

@@ -1,5 +1,7 @@
 #include "planner/verify/framework_rules.h"
 
+#include <algorithm>
+
 namespace sextant {
 namespace {
 
@@ -32,11 +34,89 @@ bool is_one_engine(const TaskPlan& task, const TaskPlan& other) {
          one.expert_tensor_parallel == of_other.expert_tensor_parallel;
 }
 
+bool has_unequal_stages(const TaskPlan& task) {
+  for (const Replica& replica : task.replicas) {
+    for (const Stage& stage : replica.stages) {
+      if (stage.layers != replica.stages.front().layers) return true;
+    }
+  }
+  return false;
+}
+
+class EngineCheck {
+ public:
+  EngineCheck(const Plan& plan, const Workflow& workflow, const EngineRules& rules,
+              std::vector<Violation>& found)
+      : plan_(plan), workflow_(workflow), rules_(rules), found_(found) {}
+
+  void look() {
+    for (const auto& [task, other] : rules_.same_layout) look_at_engine(task, other, true);
+    for (const auto& [task, other] : rules_.same_uneven_layout) look_at_engine(task, other, false);
+    for (const EngineRules::Common& common : rules_.common_options) {
+      for (const std::string& option : common.options) look_at_option(common.tasks, option);
+    }
+  }
+
+ private:
+  [[nodiscard]] const TaskPlan* planned(std::size_t task) const {
+    const auto found = plan_.tasks.find(name(task));
+    return found == plan_.tasks.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] const std::string& name(std::size_t task) const { return workflow_.tasks[task].name; }
+
+  void look_at_engine(std::size_t task, std::size_t other, bool always) {
+    const TaskPlan *one = planned(task), *another = planned(other);
+    if (one == nullptr || another == nullptr || is_one_engine(*one, *another)) return;
+    if (!always && !has_unequal_stages(*one) && !has_unequal_stages(*another)) return;
+    found_.push_back(
+        {name(other), rules::kSameLayout,
+         "its layout is not that of " + name(task) + ", which the same engine of the framework computes"});
+  }
+
+  void look_at_option(const std::vector<std::size_t>& tasks, const std::string& option) {
+    for (std::size_t i = 1; i < tasks.size(); ++i) {
+      const TaskPlan *first = planned(tasks.front()), *other = planned(tasks[i]);
+      if (first == nullptr || other == nullptr || option_of(*first, option) == option_of(*other, option))
+        continue;
+      found_.push_back(
+          {name(tasks[i]), rules::kCommonOption,
+           option + " is not that of " + name(tasks.front()) + ", for which the framework has one option"});
+    }
+  }
+
+  const Plan& plan_;
+  const Workflow& workflow_;
+  const EngineRules& rules_;
+  std::vector<Violation>& found_;
+};
+
 }  // namespace
 
+bool has_rank_order(const TaskPlan& task, RankOrder order) {
+  const std::vector<Replica>& replicas = task.replicas;
+  if (order == RankOrder::any) return true;
+  std::int64_t last = -1;
+  const auto take = [&](const Stage& stage) {
+    return std::all_of(stage.devices.begin(), stage.devices.end(), [&](DeviceId device) {
+      const bool is_next = device.value > last;
+      last = device.value;
+      return is_next;
+    });
+  };
+  if (order == RankOrder::replicas_outermost)
+    return std::all_of(replicas.begin(), replicas.end(), [&](const Replica& replica) {
+      return std::all_of(replica.stages.begin(), replica.stages.end(), take);
+    });
+  for (std::size_t j = 0; j < replicas.front().stages.size(); ++j) {
+    for (const Replica& replica : replicas) {
+      if (j < replica.stages.size() && !take(replica.stages[j])) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<Violation> framework_violations(const Plan& plan, const Workflow& workflow,
-                                            const std::vector<TaskChoices>& choices,
-                                            const TaskPairs& same_layout) {
+                                            const std::vector<TaskChoices>& choices, const EngineRules& rules) {
   std::vector<Violation> found;
   for (std::size_t t = 0; t < choices.size() && t < workflow.tasks.size(); ++t) {
     const std::string& name = workflow.tasks[t].name;
@@ -45,20 +125,15 @@ std::vector<Violation> framework_violations(const Plan& plan, const Workflow& wo
     const std::vector<Replica>& replicas = planned->second.replicas;
     for (std::size_t i = 0; i < replicas.size(); ++i)
       look_at_stages(place_of(name, i), choices[t].stages, replicas[i].stages, found);
+    if (!has_rank_order(planned->second, choices[t].rank_order))
+      found.push_back({name, rules::kRankOrder, "its ranks are not numbered as the framework numbers them"});
     const int sequences = workflow.sequences();
     if (!choices[t].has_even_batch || sequences % static_cast<int>(replicas.size()) == 0) continue;
     found.push_back({name, rules::kBatchShares,
                      std::to_string(sequences) + " sequences cannot be split evenly over " +
                          std::to_string(replicas.size()) + " replicas, which the framework requires"});
   }
-  for (const auto& [task, other] : same_layout) {
-    const std::string &name = workflow.tasks[task].name, &other_name = workflow.tasks[other].name;
-    if (plan.tasks.contains(name) && plan.tasks.contains(other_name) &&
-        !is_one_engine(plan.tasks.at(name), plan.tasks.at(other_name)))
-      found.push_back(
-          {other_name, rules::kSameLayout,
-           "its layout is not that of " + name + ", which the same engine of the framework computes"});
-  }
+  EngineCheck(plan, workflow, rules, found).look();
   return found;
 }
 

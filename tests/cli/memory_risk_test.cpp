@@ -1,4 +1,4 @@
-#include "cli/plan/memory_risk.h"
+#include "cli/shared/memory_risk.h"
 
 #include <gtest/gtest.h>
 

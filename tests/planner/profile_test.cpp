@@ -194,6 +194,63 @@ TEST(DeviceRules, CountPairsThatShareAPart) {
   EXPECT_EQ(rules.broken(is_same, is_same), 0);
 }
 
+TEST(DeviceRules, CountPairsThatShareOutsideTheirSets) {
+  DeviceRules rules;
+  rules.within = {{0, 1}};
+  rules.all_or_within = {{0, 2}, {1, 2}};
+  const auto none = [](std::size_t, std::size_t) { return false; };
+  const auto all = [](std::size_t, std::size_t) { return true; };
+  const auto first_two = [](std::size_t task, std::size_t other) { return task == 0 && other == 1; };
+  EXPECT_FALSE(rules.empty());
+  EXPECT_EQ(rules.broken(none, none), 0);            // all apart
+  EXPECT_EQ(rules.broken(first_two, first_two), 0);  // shared within the set
+  EXPECT_EQ(rules.broken(all, all), 0);              // all on the same devices
+  EXPECT_EQ(rules.broken(first_two, all), 2);        // task 2 on some devices of the others
+  const auto last_two = [](std::size_t task, std::size_t other) { return task == 1 && other == 2; };
+  EXPECT_EQ(rules.broken(last_two, last_two), 1);  // two tasks that are in no set, on the same devices
+}
+
+TEST(TakeProfile, TakesTheRulesOfEngines) {
+  const FrameworkProfile profile = profile_of(
+      R"({"generation": {"vary": {"offload_weights": [true]}}, "inference": {"vary": {"zero_stage": [3]}}})",
+      R"(, "layout": {"outermost": "stages", "shares_all_or_within": [["actor_training", "reference_inference"]]},
+         "same_uneven_layout": [["actor_training", "reference_inference"]],
+         "common_options": [{"tasks": ["actor_training", "no_such_task"], "options": ["recompute"]},
+                            {"tasks": ["actor_training", "critic_training"], "options": ["recompute"]}],
+         "default_options": [{"tasks": ["critic_inference"], "options": ["zero_stage"]}],
+         "offload_when_shared": {"actor_generation": "at_most"})");
+  const Workflow workflow = ppo_8b();
+  const ProfiledSpace space = space_of(profile, workflow, cluster_of({{"a100", 1}}));
+  const auto name = [&](std::size_t task) { return workflow.tasks[task].name; };
+  const EngineRules& rules = space.engine_rules;
+  ASSERT_EQ(rules.common_options.size(), 1U);  // a rule needs two tasks
+  EXPECT_EQ(rules.common_options.front().tasks.size(), 2U);
+  ASSERT_EQ(rules.same_uneven_layout.size(), 1U);
+  ASSERT_EQ(rules.offload_when_shared.size(), 1U);
+  EXPECT_EQ(name(rules.offload_when_shared.begin()->first), task_names::kActorGeneration);
+  EXPECT_EQ(name(rules.generation), task_names::kActorGeneration);
+  EXPECT_EQ(name(rules.training), task_names::kActorTraining);
+  EXPECT_EQ(space.device_rules.within.size(), 1U);
+  EXPECT_EQ(space.device_rules.all_or_within.size(), 14U);  // every other two of six tasks
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    const bool is_fixed = name(t) == task_names::kCriticInference;
+    if (workflow.tasks[t].kind == TaskKind::inference) {
+      EXPECT_EQ(space.choices[t].executions.size(), is_fixed ? 1U : 2U) << name(t);
+    }
+    EXPECT_EQ(space.choices[t].rank_order, workflow.tasks[t].kind == TaskKind::generation
+                                               ? RankOrder::replicas_outermost
+                                               : RankOrder::stages_outermost);
+  }
+  EXPECT_TRUE(space_of(profile, workflow, cluster_of({{"a100", 1}}), LayoutRules::any).engine_rules.empty());
+  const auto fault = [](const std::string& others) {
+    return message_of([&] { (void)profile_of("{}", ", " + others); });
+  };
+  EXPECT_NE(fault(R"("common_options": [{"tasks": ["a", "b"], "options": ["zero"]}])").find("\"zero\""),
+            std::string::npos);
+  EXPECT_NE(fault(R"("same_uneven_layout": [["a", "b", "c"]])").find("pairs"), std::string::npos);
+  EXPECT_NE(fault(R"("offload_when_shared": {"a": "always"})").find("at_most"), std::string::npos);
+}
+
 TEST(TakeProfile, LetsTasksShareAllDevicesOrNone) {
   const auto partly_shared = [](const Plan& plan) {
     int count = 0;

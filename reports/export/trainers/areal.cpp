@@ -91,31 +91,16 @@ ArealDegrees read_backend(const TrainerSettings& settings, const std::string& ke
 // ---- what the dialect cannot say apart ----
 
 std::string settle_areal(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
-  if (!workflow.has_task(task_names::kActorTraining) || !workflow.has_task(kEngine)) return "";
-  const Plan before = plan;
-  const bool is_shared =
-      plan.tasks.at(kEngine).devices() == plan.tasks.at(task_names::kActorTraining).devices();
-  plan.tasks.at(kEngine).execution.offload_weights = is_shared;
-  if (is_shared) plan.tasks.at(task_names::kActorTraining).execution.offload_weights = true;
-  for (const ArealRole& role : areal_roles()) {
-    for (const std::string& name : role.tasks) {
-      if (!workflow.has_task(name)) continue;
-      TaskPlan& task = plan.tasks.at(name);
-      const TaskPlan usual = default_options(profile, workflow.task(name).kind);
-      if (task.execution.micro_batch_tokens == 0) {
-        task.execution.micro_batch_tokens = usual.execution.micro_batch_tokens;
-        task.micro_batch_sequences = usual.micro_batch_sequences;
-      }
-      if (name == role.tasks.front() || !workflow.has_task(role.tasks.front())) continue;
-      const Execution& of = plan.tasks.at(role.tasks.front()).execution;
-      task.execution.micro_batch_tokens = of.micro_batch_tokens;
-      task.execution.offload_weights = of.offload_weights;
-    }
+  std::string changed;
+  for (const Task& task : workflow.tasks) {
+    TaskPlan& planned = plan.tasks.at(task.name);
+    if (task.kind == TaskKind::generation || planned.execution.micro_batch_tokens > 0) continue;
+    const TaskPlan usual = default_options(profile, task.kind);
+    planned.execution.micro_batch_tokens = usual.execution.micro_batch_tokens;
+    planned.micro_batch_sequences = usual.micro_batch_sequences;
+    changed += (changed.empty() ? "" : ", ") + task.name;
   }
-  return plan == before
-             ? ""
-             : "Micro-batches have a budget of tokens, one for all tasks of a model; engine and actor "
-               "leave GPUs that they share";
+  return changed.empty() ? "" : changed + ": micro-batches have a budget of tokens";
 }
 
 // ---- writing ----
@@ -331,8 +316,6 @@ void read_areal(const TrainerSettings& settings, const TrainerProblem& problem, 
 DialectRules areal_rules(const FrameworkProfile& profile) {
   static_cast<void>(profile);
   DialectRules rules;
-  rules.same_layout = {{task_names::kOldLogProb, task_names::kActorTraining},
-                       {task_names::kCriticInference, task_names::kCriticTraining}};
   rules.settle = settle_areal;
   return rules;
 }

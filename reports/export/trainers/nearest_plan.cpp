@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "core/json_value.h"
@@ -74,7 +75,6 @@ std::vector<int> allowed_stages(const std::vector<int>& layers, StageRule rule) 
   const int total = std::accumulate(layers.begin(), layers.end(), 0);
   const int stages = static_cast<int>(layers.size());
   if (rule == StageRule::any || stages == 1) return layers;
-  if (rule == StageRule::even) return even_stages(total, stages);
   const bool is_allowed = stages == 2 || std::all_of(layers.begin() + 1, layers.end() - 1,
                                                      [&](int count) { return count == layers[1]; });
   if (is_allowed) return layers;
@@ -163,14 +163,14 @@ class Nearest {
   }
 
   void share_equally() {
-    constexpr double kRounding = 1e-9;
+    // A whole number of sequences each is as equal as it can be.
+    const double rounding = 1.0 / workflow_.sequences();
     for_tasks("all replicas get equal parts of the batch", [&](const Task& task) {
       TaskPlan& plan = planned(task.name);
       const double share = 1.0 / plan.data_parallel();
       bool is_changed = false;
       for (Replica& replica : plan.replicas) {
-        is_changed =
-            is_changed || std::abs(replica.batch_share - share) > kRounding || replica.length_rank != 0;
+        is_changed = is_changed || std::abs(replica.batch_share - share) > rounding || replica.length_rank != 0;
         replica.batch_share = share;
         replica.length_rank = 0;
       }
@@ -215,8 +215,10 @@ class Nearest {
       const std::vector<Replica> before = plan.replicas;
       std::vector<int> layers;
       for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
-      if (std::count(rules_.equal_stages.begin(), rules_.equal_stages.end(), task.name) > 0 &&
-          is_uneven(task.name)) {
+      const std::vector<std::string>& equal = profile_.equal_stages;
+      const bool must_be_equal = profile_of(task).stages == StageRule::even ||
+                                 std::find(equal.begin(), equal.end(), task.name) != equal.end();
+      if (must_be_equal && is_uneven(task.name)) {
         const std::set<DeviceId> devices = plan.devices();
         const int total = layers_of(plan.replicas.front()), stages = static_cast<int>(layers.size());
         const bool is_multiple = total % stages == 0;
@@ -308,26 +310,36 @@ class Nearest {
                        [&](const Stage& stage) { return stage.layers != stages.front().layers; });
   }
 
+  // The tasks of a rule that the workflow has, in the order of the rule.
+  [[nodiscard]] std::vector<std::string> present(const std::vector<std::string>& names) const {
+    std::vector<std::string> tasks;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(tasks),
+                 [&](const std::string& name) { return workflow_.has_task(name); });
+    return tasks;
+  }
+
   void follow_layouts() {
-    const auto has_both = [&](const auto& pair) {
-      return workflow_.has_task(pair.first) && workflow_.has_task(pair.second);
-    };
-    std::vector<std::pair<std::string, std::string>> pairs;
-    std::copy_if(rules_.same_layout.begin(), rules_.same_layout.end(), std::back_inserter(pairs), has_both);
-    for (const auto& pair : rules_.same_uneven_layout) {
-      if (has_both(pair) && (is_uneven(pair.first) || is_uneven(pair.second))) pairs.push_back(pair);
+    for (const std::vector<std::string>& names : profile_.same_layout) {
+      const std::vector<std::string> tasks = present(names);
+      for (std::size_t i = 1; i < tasks.size(); ++i) follow(tasks[i], tasks.front());
     }
-    for (const auto& [name, model] : pairs) {
-      TaskPlan& plan = planned(name);
-      const TaskPlan before = plan;
-      const TaskPlan& wanted = planned(model);
-      plan.replicas = wanted.replicas;
-      plan.execution.context_parallel = wanted.execution.context_parallel;
-      plan.execution.expert_parallel = wanted.execution.expert_parallel;
-      plan.execution.expert_tensor_parallel = wanted.execution.expert_tensor_parallel;
-      plan.execution.sequence_parallel = wanted.execution.sequence_parallel;
-      if (!(plan == before)) note(name + ": has the layout of " + model);
+    for (const std::vector<std::string>& names : profile_.same_uneven_layout) {
+      const std::vector<std::string> tasks = present(names);
+      if (tasks.size() > 1 && (is_uneven(tasks.front()) || is_uneven(tasks.back())))
+        follow(tasks.back(), tasks.front());
     }
+  }
+
+  void follow(const std::string& name, const std::string& model) {
+    TaskPlan& plan = planned(name);
+    const TaskPlan before = plan;
+    const TaskPlan& wanted = planned(model);
+    plan.replicas = wanted.replicas;
+    plan.execution.context_parallel = wanted.execution.context_parallel;
+    plan.execution.expert_parallel = wanted.execution.expert_parallel;
+    plan.execution.expert_tensor_parallel = wanted.execution.expert_tensor_parallel;
+    plan.execution.sequence_parallel = wanted.execution.sequence_parallel;
+    if (!(plan == before)) note(name + ": has the layout of " + model);
   }
 
   void order_devices() {
@@ -351,42 +363,89 @@ class Nearest {
   }
 
   void drop_options() {
+    settle_offloading();
     for (const Task& task : workflow_.tasks) {
-      take_common(task);
-      if (!out_.refusal.empty()) return;
       settle_batches(task);
       drop_options_of(task);
     }
+    for (const CommonOptions& fixed : profile_.default_options) {
+      for (const std::string& name : present(fixed.tasks)) {
+        const TaskPlan usual = default_options(profile_, workflow_.task(name).kind);
+        take_options(name, fixed.options, usual, "as the framework has it by default");
+      }
+    }
+    for (const CommonOptions& common : profile_.common_options) {
+      const std::vector<std::string> tasks = present(common.tasks);
+      for (std::size_t i = 1; i < tasks.size() && out_.refusal.empty(); ++i)
+        take_options(tasks[i], common.options, planned(tasks.front()), "that of " + tasks.front());
+    }
   }
 
-  void take_common(const Task& task) {
-    if (!workflow_.has_task(task_names::kActorTraining) || task.kind == TaskKind::generation) return;
-    TaskPlan& plan = planned(task.name);
-    const Json wanted = planned(task_names::kActorTraining).execution.to_json();
-    Json options = plan.execution.to_json();
-    for (const std::string& member : rules_.common_options) {
-      options.erase(member);
-      if (wanted.contains(member)) options[member] = wanted[member];
+  // Weights leave GPUs that generation and training share, or stay, as the framework has it.
+  void settle_offloading() {
+    if (!workflow_.has_task(task_names::kActorGeneration) || !workflow_.has_task(task_names::kActorTraining))
+      return;
+    const bool shares =
+        planned(task_names::kActorGeneration).devices() == planned(task_names::kActorTraining).devices();
+    for (const auto& [name, rule] : profile_.offload_when_shared) {
+      const std::optional<bool> asked = asked_offload(rule, shares);
+      if (!asked || !workflow_.has_task(name) || planned(name).execution.offload_weights == *asked) continue;
+      planned(name).execution.offload_weights = *asked;
+      note(name +
+           (*asked ? ": its weights leave the GPUs while other tasks run" : ": its weights stay on its GPUs"));
     }
-    const Execution common = Execution::parse(JsonView(options, ""));
-    if (common == plan.execution) return;
-    const int tensor = plan.tensor_parallel(plan.replicas.front().stages.front());
-    const bool is_split_otherwise = common.context_parallel != plan.execution.context_parallel;
-    plan.execution = common;
-    if (is_split_otherwise) {
-      const std::set<DeviceId> devices = plan.devices();
-      const ReplicaShape shape{plan.replicas.front().pipeline_parallel(), tensor * common.context_parallel};
-      if (static_cast<int>(devices.size()) % shape.devices() != 0) {
-        out_.refusal = profile_.name + " splits the sequences of all tasks in " +
-                       std::to_string(common.context_parallel) + " parts, and the GPUs of " + task.name +
-                       " are no multiple of that";
-        return;
+  }
+
+  // Gives a task options of another plan.
+  void take_options(const std::string& name, const std::vector<std::string>& options, const TaskPlan& from,
+                    const std::string& source) {
+    TaskPlan& plan = planned(name);
+    const Json wanted = from.execution.to_json();
+    Json execution = plan.execution.to_json();
+    std::vector<std::string> changed;
+    for (const std::string& option : options) {
+      if (option_of(plan, option) == option_of(from, option)) continue;
+      changed.push_back(option == "zero_stage_3" ? "zero_stage" : option);
+      if (option == "recompute") {
+        plan.recompute = from.recompute;
+      } else if (option == "micro_batch_sequences") {
+        plan.micro_batch_sequences = from.micro_batch_sequences;
+      } else if (option == "zero_stage_3" && from.execution.zero_stage != 3) {
+        const int usual = default_options(profile_, workflow_.task(name).kind).execution.zero_stage;
+        execution["zero_stage"] = usual == 3 ? from.execution.zero_stage : usual;
+      } else {
+        const std::string member = option == "zero_stage_3" ? "zero_stage" : option;
+        execution.erase(member);
+        if (wanted.contains(member)) execution[member] = wanted[member];
       }
-      std::vector<int> layers;
-      for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
-      lay_out(task, {devices.begin(), devices.end()}, shape, layers);
     }
-    note(task.name + ": has " + list_of(rules_.common_options) + " of actor_training");
+    if (changed.empty()) return;
+    const Execution parsed = Execution::parse(JsonView(execution, ""));
+    const int parts = parsed.context_parallel;
+    const bool is_split_otherwise = parts != plan.execution.context_parallel;
+    const int tensor = plan.tensor_parallel(plan.replicas.front().stages.front());
+    plan.execution = parsed;
+    if (parsed.micro_batch_tokens > 0)
+      plan.micro_batch_sequences = default_options(profile_, workflow_.task(name).kind).micro_batch_sequences;
+    if (is_split_otherwise && !split_sequences(name, tensor)) return;
+    note(name + ": " + list_of(changed) + (changed.size() == 1 ? " is " : " are ") + source);
+  }
+
+  // Gives a task replicas for its context parallelism. Returns false if that is refused.
+  bool split_sequences(const std::string& name, int tensor) {
+    TaskPlan& plan = planned(name);
+    const int parts = plan.execution.context_parallel;
+    const std::set<DeviceId> devices = plan.devices();
+    const ReplicaShape shape{plan.replicas.front().pipeline_parallel(), tensor * parts};
+    if (static_cast<int>(devices.size()) % shape.devices() != 0) {
+      out_.refusal = profile_.name + " splits the sequences of all tasks in " + std::to_string(parts) +
+                     " parts, and the GPUs of " + name + " are no multiple of that";
+      return false;
+    }
+    std::vector<int> layers;
+    for (const Stage& stage : plan.replicas.front().stages) layers.push_back(stage.layers);
+    lay_out(workflow_.task(name), {devices.begin(), devices.end()}, shape, layers);
+    return true;
   }
 
   // Values without an effect, and values that mean the same.
@@ -395,6 +454,8 @@ class Nearest {
     const TaskPlan usual = default_options(profile_, task.kind);
     if (plan.tensor_parallel(plan.replicas.front().stages.front()) == 1)
       plan.execution.sequence_parallel = usual.execution.sequence_parallel;
+    if (plan.execution.expert_tensor_parallel == 0 && usual.execution.expert_tensor_parallel > 0)
+      plan.execution.expert_tensor_parallel = plan.tensor_parallel(plan.replicas.front().stages.front());
     if (task.kind == TaskKind::generation) {
       plan.recompute = Recompute::none;
       plan.micro_batch_sequences = usual.micro_batch_sequences;
@@ -418,7 +479,12 @@ class Nearest {
       return;
     }
     plan.decode_batch_sequences = 0;
-    if (task.kind == TaskKind::inference) plan.recompute = Recompute::none;
+    if (task.kind == TaskKind::inference) {
+      plan.recompute = Recompute::none;
+      constexpr int kShardsWeights = 3;  // the lower stages are about gradients and optimizer states
+      if (plan.execution.zero_stage < kShardsWeights && usual.execution.zero_stage < kShardsWeights)
+        plan.execution.zero_stage = usual.execution.zero_stage;
+    }
     if (plan.execution.micro_batch_tokens > 0) plan.micro_batch_sequences = usual.micro_batch_sequences;
   }
 
@@ -475,8 +541,10 @@ class Nearest {
   }
 
   [[nodiscard]] bool is_follower(const std::string& task) const {
-    return std::any_of(rules_.same_layout.begin(), rules_.same_layout.end(),
-                       [&](const auto& pair) { return pair.first == task && workflow_.has_task(pair.second); });
+    return std::any_of(profile_.same_layout.begin(), profile_.same_layout.end(), [&](const auto& names) {
+      const std::vector<std::string> tasks = present(names);
+      return std::find(tasks.begin(), tasks.end(), task) != tasks.end() && tasks.front() != task;
+    });
   }
 
   // Options whose name ends in "granularity" take Megatron's words; others are switches.

@@ -14,16 +14,8 @@ namespace sextant {
 
 // The limits of a dialect that its profile does not state.
 struct DialectRules {
-  // The first task runs with the layout of the second: "old_log_prob" with that of "actor_training".
-  std::vector<std::pair<std::string, std::string>> same_layout;
-  // The same, if the first and the last stage of either have other layers than an even split gives them.
-  std::vector<std::pair<std::string, std::string>> same_uneven_layout;
-  // Tasks whose stages must have equally many layers, whatever the profile says.
-  std::vector<std::string> equal_stages;
   // Options that the dialect has in addition to FrameworkProfile::option_names: "inference.packed".
   std::vector<std::string> more_options;
-  // Options that have one value for all tasks: that of actor_training.
-  std::vector<std::string> common_options;
   // Makes values agree that the dialect cannot say apart. Returns a sentence about what changed, or "".
   std::string (*settle)(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) = nullptr;
 };
@@ -41,8 +33,9 @@ struct NearestPlan {
 };
 
 // Makes the changes in this order: weight synchronization; equal shares; one shape for all replicas of a task;
-// layers per stage; tasks that must share their GPUs, or that share some of them; options; tasks that have the
-// layout of another one; the order of the GPUs. The plan must be valid (check_plan) and state all its options.
+// layers per stage; tasks that must share their GPUs, or that share some of them; options; options that are one
+// setting for several tasks, which have the value of the rule's first task; tasks that have the layout of another
+// one; the order of the GPUs. The plan must be valid (check_plan) and state all its options.
 [[nodiscard]] NearestPlan nearest_plan(const Plan& plan, const Workflow& workflow, const Cluster& cluster,
                                        const FrameworkProfile& profile, const DialectRules& rules);
 

@@ -30,8 +30,7 @@ std::vector<std::string> log_prob_tasks(const Workflow& workflow) {
   return out;
 }
 
-// Packing and budgets of tokens are there together or not at all, and one budget is for all passes without
-// gradients; whether states leave the GPUs follows from whether generation shares them.
+// Packing and budgets of tokens are there together or not at all.
 std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   if (!workflow.has_task(task_names::kActorTraining) || !workflow.has_task(task_names::kActorGeneration))
     return "";
@@ -41,34 +40,24 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
   const TaskPlan usual_pass = default_options(profile, TaskKind::inference);
   Execution& execution = training.execution;
   execution.packed = execution.micro_batch_tokens > 0;
-  if (profile.has_stages_outermost) {
-    execution.zero_stage = std::min(execution.zero_stage, 1);
-    if (execution.expert_tensor_parallel == 0)  // the same in other words
-      execution.expert_tensor_parallel = training.tensor_parallel(training.replicas.front().stages.front());
-  }
-  const bool is_shared = plan.tasks.at(task_names::kActorGeneration).devices() == training.devices();
-  execution.offload_weights = is_shared;
+  if (profile.has_stages_outermost) execution.zero_stage = std::min(execution.zero_stage, 1);
   const std::vector<std::string> passes = log_prob_tasks(workflow);
   for (const std::string& name : passes) {
     TaskPlan& pass = plan.tasks.at(name);
     const TaskPlan& first = plan.tasks.at(passes.front());
     pass.execution.packed = execution.packed;
-    pass.execution.expert_tensor_parallel = execution.expert_tensor_parallel;
-    pass.execution.offload_weights = usual_pass.execution.offload_weights;
     if (!execution.packed) {
       pass.execution.micro_batch_tokens = 0;
       pass.micro_batch_sequences = first.micro_batch_sequences;
-    } else {
-      const int tokens = first.execution.micro_batch_tokens;
-      pass.execution.micro_batch_tokens = tokens > 0 ? tokens : execution.micro_batch_tokens;
+    } else if (pass.execution.micro_batch_tokens == 0) {
+      pass.execution.micro_batch_tokens = execution.micro_batch_tokens;
       pass.micro_batch_sequences = usual_pass.micro_batch_sequences;
     }
   }
   if (!execution.packed) execution.fused_attention = usual.execution.fused_attention;
-  return plan == before
-             ? ""
-             : "All passes of the trainer are packed or none, those without gradients with one budget of "
-               "tokens; its states leave the GPUs if generation shares them";
+  return plan == before ? ""
+                        : "All passes of the trainer are packed, with a budget of tokens, or none; Megatron "
+                          "shards with ZeRO 1";
 }
 
 void write_nemo_dtensor(const TrainerTask& task, TrainerSettings& settings) {
@@ -317,9 +306,6 @@ void read_nemo_rl(const TrainerSettings& settings, const TrainerProblem& problem
 
 DialectRules nemo_rl_rules(const FrameworkProfile& profile) {
   DialectRules rules;
-  rules.same_layout = {{task_names::kOldLogProb, task_names::kActorTraining},
-                       {task_names::kReferenceInference, task_names::kActorTraining}};
-  rules.equal_stages = {task_names::kActorGeneration};
   rules.more_options = {"inference.packed"};
   if (!profile.has_stages_outermost) rules.more_options.emplace_back("inference.context_parallel");
   rules.settle = settle_nemo_rl;

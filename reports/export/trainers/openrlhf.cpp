@@ -48,45 +48,27 @@ bool shares_all(const TrainerConfig& config, Mode mode) {
   });
 }
 
-// Options that all models share.
+// Batches are packed if micro-batches have a budget of tokens or the sequences are split, and micro-batches of the
+// passes without gradients are counted as those of training.
 std::string settle_openrlhf(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
-  if (!workflow.has_task(task_names::kActorTraining) || !workflow.has_task(task_names::kActorGeneration))
-    return "";
+  if (!workflow.has_task(task_names::kActorTraining)) return "";
   const Plan before = plan;
-  const TaskPlan& actor = plan.tasks.at(task_names::kActorTraining);
+  const TaskPlan actor = plan.tasks.at(task_names::kActorTraining);
+  const bool counts_tokens = actor.execution.micro_batch_tokens > 0;
   const TaskPlan usual = default_options(profile, TaskKind::inference);
-  const TaskPlan* first = nullptr;  // of the passes without gradients
-  bool is_one_pool = workflow.mode == Mode::synchronous;
   for (const Task& task : workflow.tasks) {
+    if (task.kind == TaskKind::generation) continue;
     TaskPlan& one = plan.tasks.at(task.name);
-    is_one_pool = is_one_pool && one.devices() == actor.devices();
-    if (task.kind == TaskKind::training) {
-      one.recompute = actor.recompute;
-      one.micro_batch_sequences = actor.micro_batch_sequences;
-      one.execution = actor.execution;
-      one.execution.packed = actor.execution.packed || actor.execution.micro_batch_tokens > 0 ||
-                             actor.execution.context_parallel > 1;
-    }
+    one.execution.packed = actor.execution.packed || counts_tokens || actor.execution.context_parallel > 1;
     if (task.kind != TaskKind::inference) continue;
-    first = first == nullptr ? &one : first;
-    Execution& execution = one.execution;
-    execution.packed = actor.execution.packed || actor.execution.micro_batch_tokens > 0 ||
-                       actor.execution.context_parallel > 1;
-    execution.zero_stage = actor.execution.zero_stage == 3 ? 3 : usual.execution.zero_stage;
-    const bool counts_tokens = actor.execution.micro_batch_tokens > 0;
-    const int tokens = first->execution.micro_batch_tokens;
-    execution.micro_batch_tokens = !counts_tokens ? 0
-                                   : tokens > 0   ? tokens
-                                                  : actor.execution.micro_batch_tokens;
-    one.micro_batch_sequences = counts_tokens ? usual.micro_batch_sequences : first->micro_batch_sequences;
-    if (task.name != task_names::kReferenceInference && task.name != task_names::kRewardInference)
-      execution.offload_weights = usual.execution.offload_weights;
+    if (!counts_tokens) {
+      one.execution.micro_batch_tokens = 0;
+    } else if (one.execution.micro_batch_tokens == 0) {
+      one.execution.micro_batch_tokens = actor.execution.micro_batch_tokens;
+      one.micro_batch_sequences = usual.micro_batch_sequences;
+    }
   }
-  if (!is_one_pool) plan.tasks.at(task_names::kActorGeneration).execution.offload_weights = false;
-  return plan == before
-             ? ""
-             : "Sharding, packing, micro-batches and offloading are the same for all models; the engine "
-               "leaves its GPUs only if all models share them";
+  return plan == before ? "" : "All models pack their sequences or none, and count micro-batches in one unit";
 }
 
 void write_roles(const TrainerConfig& config, const Workflow& workflow, TrainerSettings& settings) {
@@ -303,9 +285,6 @@ void read_openrlhf(const TrainerSettings& settings, const TrainerProblem& proble
 DialectRules openrlhf_rules(const FrameworkProfile& profile) {
   static_cast<void>(profile);
   DialectRules rules;
-  rules.same_layout = {{task_names::kOldLogProb, task_names::kActorTraining},
-                       {task_names::kCriticInference, task_names::kCriticTraining}};
-  rules.common_options = {"context_parallel"};
   rules.more_options = {"inference.packed"};
   rules.settle = settle_openrlhf;
   return rules;

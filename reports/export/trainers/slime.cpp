@@ -18,66 +18,32 @@ bool is_one_slime_pool(const TrainerConfig& config) {
   return config.tasks.at(kSlimeEngine).pool == config.tasks.at(kSlimeTrainer).pool;
 }
 
-// Layers of a virtual stage if all of them are equal; 0: they are not.
-int layers_of_virtual_stage(const std::vector<int>& stage_layers, int virtual_stages) {
-  const bool is_even = std::all_of(stage_layers.begin(), stage_layers.end(),
-                                   [&](int layers) { return layers == stage_layers.front(); });
-  return is_even && stage_layers.front() % virtual_stages == 0 ? stage_layers.front() / virtual_stages : 0;
-}
-
 // ---- what the dialect cannot say apart ----
 
-void settle_slime_actor(const Workflow& workflow, TaskPlan& actor) {
-  Execution& execution = actor.execution;
-  if (workflow.has_task(task_names::kCriticTraining)) execution.offload_weights = true;
-  if (execution.expert_tensor_parallel == 0)  // the same in other words
-    execution.expert_tensor_parallel = actor.tensor_parallel(actor.replicas.front().stages.front());
-  std::vector<int> layers;
-  for (const Stage& stage : actor.replicas.front().stages) layers.push_back(stage.layers);
-  const bool has_virtual = layers.size() > 1 && execution.virtual_stages > 1;
-  if (!has_virtual || layers_of_virtual_stage(layers, execution.virtual_stages) == 0)
-    execution.virtual_stages = 1;
-}
-
-void settle_slime_pass(const TaskPlan& actor, const TaskPlan& first, const TaskPlan& usual, TaskPlan& pass) {
-  const int tokens = first.execution.micro_batch_tokens;
-  pass.execution.offload_weights = actor.execution.offload_weights;
-  pass.execution.expert_tensor_parallel = actor.execution.expert_tensor_parallel;
-  if (actor.execution.micro_batch_tokens > 0) {
-    pass.execution.micro_batch_tokens = tokens > 0 ? tokens : actor.execution.micro_batch_tokens;
-    pass.micro_batch_sequences = usual.micro_batch_sequences;
-  } else {
-    pass.execution.micro_batch_tokens = 0;
-    pass.micro_batch_sequences = actor.micro_batch_sequences;
-  }
-}
-
-void settle_slime_critic(const TaskPlan& actor, TaskPlan& critic) {
-  critic.recompute = actor.recompute;
-  critic.micro_batch_sequences = actor.micro_batch_sequences;
-  const std::vector<Replica> replicas = critic.replicas;
-  critic.execution = actor.execution;
-  critic.replicas = replicas;
-}
-
+// A trainer beside a critic leaves the GPUs, and passes count micro-batches as the trainer does.
 std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
-  if (!workflow.has_task(kSlimeTrainer) || !workflow.has_task(kSlimeEngine)) return "";
+  if (!workflow.has_task(kSlimeTrainer)) return "";
   const Plan before = plan;
-  TaskPlan& actor = plan.tasks.at(kSlimeTrainer);
-  settle_slime_actor(workflow, actor);
+  const TaskPlan actor = plan.tasks.at(kSlimeTrainer);
+  const bool counts_tokens = actor.execution.micro_batch_tokens > 0;
   const TaskPlan usual = default_options(profile, TaskKind::inference);
-  const TaskPlan* first = nullptr;  // of the passes without gradients
   for (const Task& task : workflow.tasks) {
+    if (task.kind == TaskKind::generation) continue;
     TaskPlan& planned = plan.tasks.at(task.name);
-    if (task.kind == TaskKind::training && task.name != kSlimeTrainer) settle_slime_critic(actor, planned);
+    if (workflow.has_task(task_names::kCriticTraining)) planned.execution.offload_weights = true;
     if (task.kind != TaskKind::inference) continue;
-    first = first == nullptr ? &planned : first;
-    settle_slime_pass(actor, *first, usual, planned);
+    if (!counts_tokens) {
+      planned.execution.micro_batch_tokens = 0;
+      planned.micro_batch_sequences = actor.micro_batch_sequences;
+    } else if (planned.execution.micro_batch_tokens == 0) {
+      planned.execution.micro_batch_tokens = actor.execution.micro_batch_tokens;
+      planned.micro_batch_sequences = usual.micro_batch_sequences;
+    }
   }
   return plan == before
              ? ""
-             : "Actor, critic and reference have one set of Megatron's options: micro-batches, offloading, "
-               "recomputation and virtual stages are the actor's";
+             : "Actor, critic and reference have one set of Megatron's options: micro-batches have one "
+               "unit, and weights leave the GPUs if there is a critic";
 }
 
 // ---- writing ----
@@ -97,8 +63,7 @@ void write_slime_megatron(const TrainerConfig& config, TrainerSettings& settings
     settings.set("decoder-last-pipeline-num-layers", task.stage_layers.back());
   }
   if (execution.virtual_stages > 1)
-    settings.set("num-layers-per-virtual-pipeline-stage",
-                 layers_of_virtual_stage(task.stage_layers, execution.virtual_stages));
+    settings.set("num-virtual-stages-per-pipeline-rank", execution.virtual_stages);
   settings.set("optimizer-cpu-offload", execution.offload_optimizer);
   if (task.options.recompute == Recompute::none) return;
   settings.set("recompute-granularity", std::string(name_of(task.options.recompute)));
@@ -251,7 +216,8 @@ void read_slime_actor(const TrainerSettings& settings, const TrainerProblem& pro
   complete_layout(kSlimeTrainer, problem, layers("decoder-first-pipeline-num-layers"),
                   layers("decoder-last-pipeline-num-layers"), config);
   const int virtual_layers = layers("num-layers-per-virtual-pipeline-stage");
-  execution.virtual_stages = virtual_layers > 0 ? std::max(1, task.stage_layers.front() / virtual_layers) : 1;
+  execution.virtual_stages = settings.integer("num-virtual-stages-per-pipeline-rank", 1);
+  if (virtual_layers > 0) execution.virtual_stages = std::max(1, task.stage_layers.front() / virtual_layers);
 }
 
 void read_slime_others(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
@@ -304,10 +270,6 @@ void read_slime(const TrainerSettings& settings, const TrainerProblem& problem, 
 DialectRules slime_rules(const FrameworkProfile& profile) {
   static_cast<void>(profile);
   DialectRules rules;
-  for (const char* task : {task_names::kCriticTraining, task_names::kCriticInference, task_names::kOldLogProb,
-                           task_names::kReferenceInference})
-    rules.same_layout.emplace_back(task, kSlimeTrainer);
-  rules.equal_stages = {kSlimeEngine};
   rules.settle = settle_slime;
   return rules;
 }

@@ -395,53 +395,27 @@ void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, T
   }
 }
 
-// The task whose model and switches another one shares.
-const char* leader_of(const std::string& task) {
-  if (task == task_names::kOldLogProb) return task_names::kActorTraining;
-  return task == task_names::kCriticInference ? task_names::kCriticTraining : nullptr;
-}
-
-// Whether a model's weights leave the GPUs is one option for all its passes, and so is packing.
+// Megatron's distributed optimizer is ZeRO 1, and a critic counts all its micro-batches in one unit.
 std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
-  std::string changed;
+  const Plan before = plan;
   for (const Task& task : workflow.tasks) {
     Execution& execution = plan.tasks.at(task.name).execution;
-    if (task.kind == TaskKind::training && profile.has_stages_outermost && execution.zero_stage > 1) {
+    if (task.kind == TaskKind::training && profile.has_stages_outermost && execution.zero_stage > 1)
       execution.zero_stage = 1;
-      changed += (changed.empty() ? "" : ", ") + task.name;
-    }
-    if (task.kind != TaskKind::inference) continue;
-    TaskPlan& pass = plan.tasks.at(task.name);
-    const TaskPlan before = pass;
-    const char* leader = leader_of(task.name);
-    if (leader != nullptr && workflow.has_task(leader)) {
-      const TaskPlan& training = plan.tasks.at(leader);
-      pass.execution.offload_weights = training.execution.offload_weights;
-      if (task.name == task_names::kCriticInference &&
-          (pass.execution.micro_batch_tokens > 0) != (training.execution.micro_batch_tokens > 0)) {
-        pass.execution.micro_batch_tokens = training.execution.micro_batch_tokens;
-        pass.micro_batch_sequences = training.micro_batch_sequences;
-      }
-    }
-    const bool is_actor = task.name == task_names::kOldLogProb || task.name == task_names::kReferenceInference;
-    if (is_actor && !profile.has_stages_outermost && workflow.has_task(task_names::kActorTraining))
-      pass.execution.packed = plan.tasks.at(task_names::kActorTraining).execution.packed;
-    if (task.name == task_names::kCriticInference && leader != nullptr && !profile.has_stages_outermost)
-      pass.execution.packed = plan.tasks.at(leader).execution.packed;
-    if (!(pass == before)) changed += (changed.empty() ? "" : ", ") + task.name;
   }
-  return changed.empty()
-             ? ""
-             : changed + ": packing, offloading, sharding and the unit of micro-batches are the trainer's";
+  if (workflow.has_task(task_names::kCriticTraining) && workflow.has_task(task_names::kCriticInference)) {
+    const TaskPlan& training = plan.tasks.at(task_names::kCriticTraining);
+    TaskPlan& pass = plan.tasks.at(task_names::kCriticInference);
+    if ((pass.execution.micro_batch_tokens > 0) != (training.execution.micro_batch_tokens > 0)) {
+      pass.execution.micro_batch_tokens = training.execution.micro_batch_tokens;
+      pass.micro_batch_sequences = training.micro_batch_sequences;
+    }
+  }
+  return plan == before ? "" : "Sharding and the unit of micro-batches are as the framework has them";
 }
 
 DialectRules verl_rules(const FrameworkProfile& profile) {
   DialectRules rules;
-  rules.same_layout = {{task_names::kOldLogProb, task_names::kActorTraining},
-                       {task_names::kCriticInference, task_names::kCriticTraining}};
-  // Both take the actor's override_transformer_config.
-  rules.same_uneven_layout = {{task_names::kReferenceInference, task_names::kActorTraining}};
-  rules.equal_stages = {task_names::kRewardInference};
   rules.settle = settle_verl;
   rules.more_options = {"inference.micro_batch_sequences"};
   rules.more_options.emplace_back(profile.has_stages_outermost ? "inference.sequence_parallel"

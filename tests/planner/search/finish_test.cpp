@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "planner/search/engine_rules.h"
 #include "planner/search/search_run.h"
 #include "planner/verify/framework_rules.h"
 #include "sextant/planners.h"
@@ -37,20 +38,22 @@ class SharedLayouts : public ::testing::Test {
 TEST_F(SharedLayouts, AreThoseOfThePlanThatARuleAsksFor) {
   const PlanResult free = planned();
   ASSERT_FALSE(is_shared(free));
-  EXPECT_EQ(framework_violations(*free.plan, workflow_, {}, {{training_, reference_}}).front().rule,
-            std::string(rules::kSameLayout));
-  request_.device_rules.same_layout = {{training_, reference_}};
+  EXPECT_EQ(
+      framework_violations(*free.plan, workflow_, {}, EngineRules{{{training_, reference_}}}).front().rule,
+      std::string(rules::kSameLayout));
+  request_.engine_rules.same_layout = {{training_, reference_}};
   const PlanResult shared = planned();
   ASSERT_EQ(shared.outcome, PlanOutcome::found);
   EXPECT_TRUE(is_shared(shared));
-  EXPECT_TRUE(framework_violations(*shared.plan, workflow_, {}, {{training_, reference_}}).empty());
+  EXPECT_TRUE(
+      framework_violations(*shared.plan, workflow_, {}, EngineRules{{{training_, reference_}}}).empty());
   EXPECT_GE(shared.prediction->iteration_s, free.prediction->iteration_s * (1 - 1e-9));
   EXPECT_DOUBLE_EQ(shared.improvements.back().iteration_s, shared.prediction->iteration_s);
 }
 
 // Every layout that both tasks can have, with every micro-batch of either, is costed here.
 TEST_F(SharedLayouts, AreTheBestOfAllWithTheOtherTasksAsTheyAre) {
-  request_.device_rules.same_layout = {{training_, reference_}};
+  request_.engine_rules.same_layout = {{training_, reference_}};
   const PlanResult shared = planned();
   SearchTables tables(request_);
   Candidate candidate;
@@ -84,10 +87,10 @@ TEST_F(SharedLayouts, AreTheBestOfAllWithTheOtherTasksAsTheyAre) {
 TEST_F(SharedLayouts, LeavesPinnedTasksWhereTheyAre) {
   PlanResult result = planned();
   const Plan before = *result.plan;
-  request_.device_rules.same_layout = {{training_, reference_}};
+  request_.engine_rules.same_layout = {{training_, reference_}};
   const std::string& pinned = workflow_.tasks[reference_].name;
   request_.limits.pins[pinned].layout = before.tasks.at(pinned);
-  share_layouts(request_, result);
+  obey_engine_rules(request_, result);
   EXPECT_EQ(*result.plan, before);
 }
 
@@ -95,11 +98,140 @@ TEST_F(SharedLayouts, TakesAProofThatIsOfAnotherPlan) {
   PlanResult result = planned();
   result.proof = Proof::optimal;
   result.lower_bound = result.prediction->iteration_s;
-  request_.device_rules.same_layout = {{training_, reference_}};
-  share_layouts(request_, result);
+  request_.engine_rules.same_layout = {{training_, reference_}};
+  obey_engine_rules(request_, result);
   ASSERT_TRUE(result.plan);
   EXPECT_EQ(result.proof, Proof::gap);
   EXPECT_NEAR(result.gap_fraction, result.prediction->iteration_s / result.lower_bound - 1, 1e-12);
+}
+
+// Training must shard its weights (ZeRO 3), and the reference need not: it is faster with whole ones, unless one
+// setting decides for both.
+TEST_F(SharedLayouts, GiveTasksOneValueOfACommonOption) {
+  Execution whole, sharded;
+  sharded.zero_stage = 3;
+  request_.choices.assign(workflow_.tasks.size(), TaskChoices{});
+  request_.choices[training_].executions = {sharded};
+  request_.choices[reference_].executions = {whole, sharded};
+  const auto value = [&](const PlanResult& result, std::size_t task) {
+    return option_of(result.plan->tasks.at(workflow_.tasks[task].name), "zero_stage_3");
+  };
+  const PlanResult free = planned();
+  ASSERT_EQ(value(free, reference_), "no");
+  EngineRules rules;
+  rules.common_options = {{{training_, reference_}, {"zero_stage_3"}}};
+  EXPECT_EQ(framework_violations(*free.plan, workflow_, {}, rules).front().rule,
+            std::string(rules::kCommonOption));
+  EXPECT_EQ(broken_engine_rules(*free.plan, workflow_, rules, request_.choices).size(), 1U);
+  request_.engine_rules = rules;
+  const PlanResult common = planned();
+  ASSERT_EQ(common.outcome, PlanOutcome::found);
+  EXPECT_EQ(value(common, reference_), "yes");
+  EXPECT_TRUE(framework_violations(*common.plan, workflow_, {}, rules).empty());
+  // About as fast as where the reference has no other choice from the start: the rest of the plan stays as it was.
+  request_.choices[reference_].executions = {sharded};
+  EXPECT_NEAR(common.prediction->iteration_s, planned().prediction->iteration_s,
+              1e-3 * common.prediction->iteration_s);
+}
+
+TEST_F(SharedLayouts, GoIfNoValueOfACommonOptionIsForAll) {
+  Execution whole, sharded;
+  sharded.zero_stage = 3;
+  request_.choices.assign(workflow_.tasks.size(), TaskChoices{});
+  request_.choices[training_].executions = {sharded};
+  request_.engine_rules.common_options = {{{training_, reference_}, {"zero_stage_3"}}};
+  EXPECT_EQ(planned().outcome, PlanOutcome::infeasible);
+}
+
+// All tasks run on the same devices here, so the engine of the first rule must leave them.
+TEST_F(SharedLayouts, OffloadAnEngineThatSharesItsDevices) {
+  const std::size_t generation = number_of("actor_generation");
+  Cluster with_hosts = cluster_of({{"a100", 2}});
+  DeviceType type = with_hosts.device_types().at("a100");
+  type.host_bytes_per_s = assumed(20e9);
+  cluster_ = Cluster("hosts", {{"a100", type}}, with_hosts.nodes(), with_hosts.levels());
+  Execution stays, leaves;
+  leaves.offload_weights = true;
+  request_.choices.assign(workflow_.tasks.size(), TaskChoices{});
+  request_.choices[generation].executions = {stays, leaves};
+  const auto offloads = [&](const PlanResult& result) {
+    return result.plan->tasks.at(workflow_.tasks[generation].name).execution.offload_weights;
+  };
+  ASSERT_FALSE(offloads(planned()));
+  EngineRules& rules = request_.engine_rules;
+  rules.generation = generation;
+  rules.training = training_;
+  rules.offload_when_shared = {{generation, OffloadRule::exactly}};
+  EXPECT_TRUE(offloads(planned()));
+  rules.offload_when_shared = {{generation, OffloadRule::at_least}};
+  EXPECT_TRUE(offloads(planned()));
+  rules.offload_when_shared = {{generation, OffloadRule::at_most}};
+  EXPECT_FALSE(offloads(planned()));
+  // The rule is void if no execution of the task does as it asks.
+  rules.offload_when_shared = {{generation, OffloadRule::exactly}};
+  request_.choices[generation].executions = {stays};
+  EXPECT_FALSE(offloads(planned()));
+}
+
+// 31 layers on pipelines of four: 8, 8, 8 and 7. Tasks whose stages are unequal have one layout, and so they are
+// all unequal or all equal.
+TEST(SharedUnevenLayouts, AreOneOrEven) {
+  Model model = model_14b();
+  model.layers = 31;
+  const Workflow workflow = ppo_of(model, Mode::synchronous);
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.limits.balances_load = false;
+  request.choices.assign(workflow.tasks.size(), TaskChoices{});
+  std::size_t training = 0, reference = 0;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    request.choices[t].stages = StageRule::even_but_ends;
+    if (workflow.tasks[t].name == task_names::kActorTraining) training = t;
+    if (workflow.tasks[t].name == task_names::kReferenceInference) reference = t;
+  }
+  request.choices[training].max_tensor_parallel = 2;
+  request.engine_rules.same_uneven_layout = {{training, reference}};
+  const PlanResult result = find_planner("verl-colocated")->plan(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  const TaskPlan& trained = result.plan->tasks.at(workflow.tasks[training].name);
+  const TaskPlan& passed = result.plan->tasks.at(workflow.tasks[reference].name);
+  ASSERT_TRUE(has_uneven_stages(trained));
+  EXPECT_TRUE(have_same_layout(trained, passed));
+  EXPECT_TRUE(framework_violations(*result.plan, workflow, request.choices, request.engine_rules).empty());
+}
+
+// Megatron's ranks: with two replicas of two stages of four devices, the first stages have devices 0 to 7.
+TEST(RankOrders, AreThoseOfTheFramework) {
+  const Workflow workflow = ppo_14b();
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  const Coefficients coefficients;
+  for (const RankOrder order : {RankOrder::replicas_outermost, RankOrder::stages_outermost}) {
+    PlanRequest request{cluster, workflow, coefficients};
+    request.choices.assign(workflow.tasks.size(), TaskChoices{});
+    for (TaskChoices& choices : request.choices) {
+      choices.max_tensor_parallel = 4;
+      choices.rank_order = order;
+    }
+    int pipelines = 0;
+    for (const char* planner : {"verl-colocated", "sha-ea", "plain-ea"}) {
+      request.budget.evaluations = 2000;
+      const PlanResult result = find_planner(planner)->plan(request);
+      ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+      EXPECT_TRUE(framework_violations(*result.plan, workflow, request.choices).empty());
+      for (const auto& [name, task] : result.plan->tasks) {
+        const Replica& first = task.replicas.front();
+        if (task.replicas.size() == 1 || first.pipeline_parallel() == 1) continue;
+        ++pipelines;
+        const DeviceId follows = order == RankOrder::stages_outermost
+                                     ? task.replicas[1].stages.front().devices.front()
+                                     : first.stages[1].devices.front();
+        EXPECT_GT(follows, first.stages.front().devices.back()) << name;
+        EXPECT_LE(follows.value, first.stages.front().devices.front().value + 8) << name;
+      }
+    }
+    EXPECT_GT(pipelines, 0);
+  }
 }
 
 // Generation on a node of its own beside training on another, which takes longer: a slow engine costs nothing,

@@ -133,7 +133,7 @@ Workflow random_workflow(const FrameworkProfile& profile, std::mt19937& random) 
   return workflow;
 }
 
-Plan random_sayable_plan(const TrainerProblem& problem, const DialectRules& rules, std::mt19937& random) {
+Plan random_sayable_plan(const TrainerProblem& problem, std::mt19937& random) {
   const Workflow& workflow = problem.workflow;
   const int gpus = problem.cluster.device_count();
   const bool is_apart = workflow.mode != Mode::synchronous;
@@ -160,7 +160,8 @@ Plan random_sayable_plan(const TrainerProblem& problem, const DialectRules& rule
     out.tensor_parallel = random_divisor(std::min(left, 8), limits.max_tensor_parallel, random);
     left /= out.tensor_parallel;
     out.pipeline_parallel = random_divisor(std::min(left, 8), limits.max_pipeline_parallel, random);
-    const bool is_equal = std::count(rules.equal_stages.begin(), rules.equal_stages.end(), task.name) > 0;
+    const std::vector<std::string>& equal = problem.profile.equal_stages;
+    const bool is_equal = std::count(equal.begin(), equal.end(), task.name) > 0;
     out.stage_layers =
         random_stages(is_equal ? StageRule::even : limits.stages, out.pipeline_parallel, 32, random);
   }

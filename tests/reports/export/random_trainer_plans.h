@@ -23,8 +23,7 @@ namespace sextant::testing {
 [[nodiscard]] Workflow random_workflow(const FrameworkProfile& profile, std::mt19937& random);
 
 // Equal replicas on the framework's pools of GPUs, with executions of the profile.
-[[nodiscard]] Plan random_sayable_plan(const TrainerProblem& problem, const DialectRules& rules,
-                                       std::mt19937& random);
+[[nodiscard]] Plan random_sayable_plan(const TrainerProblem& problem, std::mt19937& random);
 
 // Replicas of different shapes and shares on any GPUs, in any order, with executions of any profile.
 [[nodiscard]] Plan random_odd_plan(const TrainerProblem& problem, std::mt19937& random);

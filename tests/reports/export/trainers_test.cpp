@@ -71,7 +71,7 @@ TEST_P(EveryDialect, ReadsBackThePlansThatItCanSay) {
     const Cluster cluster = gpu_cluster(1 << random() % 3);
     const Workflow workflow = random_workflow(profile_, random);
     const TrainerProblem problem{workflow, cluster, profile_};
-    const Plan plan = random_sayable_plan(problem, dialect_.rules(profile_), random);
+    const Plan plan = random_sayable_plan(problem, random);
     const ExportedPlan exported = export_plan(plan, problem, dialect_);
     if (!exported.refusal.empty()) continue;
     ++exported_plans;
@@ -115,7 +115,7 @@ TEST_P(EveryDialect, WritesKeysOfTheFrameworkOnly) {
     const Cluster cluster = gpu_cluster(2);
     const Workflow workflow = random_workflow(profile_, random);
     const TrainerProblem problem{workflow, cluster, profile_};
-    const Plan plan = random_sayable_plan(problem, dialect_.rules(profile_), random);
+    const Plan plan = random_sayable_plan(problem, random);
     const NearestPlan nearest = nearest_plan(plan, workflow, cluster, profile_, dialect_.rules(profile_));
     if (!nearest.refusal.empty()) continue;
     const TrainerConfig config = trainer_config_of(nearest.plan, workflow, cluster);
@@ -148,7 +148,7 @@ TEST(TrainerScripts, QuoteNamesForTheShell) {
   Workflow workflow = random_workflow(profile, random);
   workflow.models.at("actor").name = "x\n$(touch bad)";
   const TrainerProblem problem{workflow, cluster, profile};
-  Plan plan = random_sayable_plan(problem, verl_fsdp_dialect().rules(profile), random);
+  Plan plan = random_sayable_plan(problem, random);
   plan.name = "a b\n`touch bad`";
   const std::string text = export_plan(plan, problem, verl_fsdp_dialect()).text;
   std::istringstream lines(text);
@@ -168,9 +168,7 @@ TEST(TrainerScripts, ListWhatTheFrameworkCannotSayWithItsCost) {
   Workflow workflow = random_workflow(profile, random);
   workflow.mode = Mode::synchronous;
   const TrainerProblem problem{workflow, cluster, profile};
-  Plan plan = export_plan(random_sayable_plan(problem, verl_fsdp_dialect().rules(profile), random), problem,
-                          verl_fsdp_dialect())
-                  .plan;
+  Plan plan = export_plan(random_sayable_plan(problem, random), problem, verl_fsdp_dialect()).plan;
   TaskPlan& training = plan.tasks.at(task_names::kActorTraining);
   training.replicas.front().batch_share *= 1.5;
   training.replicas.back().batch_share *= 0.5;

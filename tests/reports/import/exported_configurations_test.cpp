@@ -60,8 +60,7 @@ TEST_P(EveryImporter, ReadsWorkflowAndPlanOfExportedScripts) {
     const Cluster cluster = gpu_cluster(1 << random() % 3);
     const Workflow workflow = random_workflow(profile, random);
     const TrainerProblem problem{workflow, cluster, profile};
-    const ExportedPlan exported =
-        export_plan(random_sayable_plan(problem, dialect.rules(profile), random), problem, dialect);
+    const ExportedPlan exported = export_plan(random_sayable_plan(problem, random), problem, dialect);
     if (!exported.refusal.empty()) continue;
     ++scripts;
     const ConfigurationFile file("run.sh", exported.text);

@@ -1,0 +1,98 @@
+#include "planner/search/engine_rules.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace sextant {
+
+bool have_same_layout(const TaskPlan& task, const TaskPlan& other) {
+  const auto degrees = [](const Execution& execution) {
+    return std::tuple(execution.context_parallel, execution.expert_parallel, execution.expert_tensor_parallel);
+  };
+  return degrees(task.execution) == degrees(other.execution) &&
+         std::equal(task.replicas.begin(), task.replicas.end(), other.replicas.begin(), other.replicas.end(),
+                    [](const Replica& a, const Replica& b) { return a.stages == b.stages; });
+}
+
+bool has_uneven_stages(const TaskPlan& task) {
+  return std::any_of(task.replicas.begin(), task.replicas.end(), [](const Replica& replica) {
+    return std::any_of(replica.stages.begin(), replica.stages.end(),
+                       [&](const Stage& stage) { return stage.layers != replica.stages.front().layers; });
+  });
+}
+
+std::vector<std::vector<std::size_t>> connected_tasks(const TaskPairs& pairs) {
+  std::vector<std::set<std::size_t>> sets;
+  for (const auto& [task, other] : pairs) {
+    std::set<std::size_t> joined{task, other};
+    std::erase_if(sets, [&](const std::set<std::size_t>& set) {
+      if (!set.contains(task) && !set.contains(other)) return false;
+      joined.insert(set.begin(), set.end());
+      return true;
+    });
+    sets.push_back(std::move(joined));
+  }
+  std::vector<std::vector<std::size_t>> listed;
+  for (const std::set<std::size_t>& set : sets) listed.emplace_back(set.begin(), set.end());
+  return listed;
+}
+
+std::optional<bool> asked_offload(std::size_t task, const Plan& plan, const Workflow& workflow,
+                                  const EngineRules& rules, const std::vector<TaskChoices>& choices) {
+  const auto rule = rules.offload_when_shared.find(task);
+  if (rule == rules.offload_when_shared.end()) return std::nullopt;
+  const auto devices = [&](std::size_t of) { return plan.tasks.at(workflow.tasks[of].name).devices(); };
+  const std::optional<bool> asked =
+      asked_offload(rule->second, devices(rules.generation) == devices(rules.training));
+  const std::vector<Execution>& executions = choices_for(choices, task).executions;
+  const bool can = asked && std::any_of(executions.begin(), executions.end(), [&](const Execution& execution) {
+                     return execution.offload_weights == *asked;
+                   });
+  return can ? asked : std::nullopt;
+}
+
+std::vector<std::string> broken_engine_rules(const Plan& plan, const Workflow& workflow,
+                                             const EngineRules& rules, const std::vector<TaskChoices>& choices,
+                                             const std::vector<std::size_t>& except) {
+  std::vector<std::string> broken;
+  const auto named = [&](std::size_t task) { return workflow.tasks[task].name; };
+  const auto planned = [&](std::size_t task) -> const TaskPlan& { return plan.tasks.at(named(task)); };
+  const auto is_excepted = [&](std::size_t task) {
+    return std::find(except.begin(), except.end(), task) != except.end();
+  };
+  for (const auto& [task, other] : rules.same_layout) {
+    if (!is_excepted(task) && !is_excepted(other) && !have_same_layout(planned(task), planned(other)))
+      broken.push_back("different layouts of " + named(task) + " and " + named(other) +
+                       ", which one engine computes");
+  }
+  for (const auto& [task, other] : rules.same_uneven_layout) {
+    const bool is_uneven = has_uneven_stages(planned(task)) || has_uneven_stages(planned(other));
+    if (is_uneven && !is_excepted(task) && !is_excepted(other) &&
+        !have_same_layout(planned(task), planned(other)))
+      broken.push_back("different layouts of " + named(task) + " and " + named(other) +
+                       " with unequal stages, for which there is one option");
+  }
+  for (const EngineRules::Common& common : rules.common_options) {
+    for (const std::string& option : common.options) {
+      const TaskPlan& first = planned(common.tasks.front());
+      const auto other = std::find_if(common.tasks.begin(), common.tasks.end(), [&](std::size_t task) {
+        return option_of(planned(task), option) != option_of(first, option);
+      });
+      if (other == common.tasks.end() || std::any_of(common.tasks.begin(), common.tasks.end(), is_excepted))
+        continue;
+      broken.push_back("different values of " + option + " for " + named(common.tasks.front()) + " and " +
+                       named(*other) + ", for which there is one option");
+    }
+  }
+  for (const auto& [task, rule] : rules.offload_when_shared) {
+    const std::optional<bool> asked = asked_offload(task, plan, workflow, rules, choices);
+    if (!asked || is_excepted(task) || planned(task).execution.offload_weights == *asked) continue;
+    broken.push_back("weights of " + named(task) +
+                     (*asked ? " that stay on devices shared by generation and training"
+                             : " that leave devices which generation and training do not share"));
+  }
+  return broken;
+}
+
+}  // namespace sextant

@@ -1,0 +1,53 @@
+// Planners know what an exporter can say: their plans are exported as they are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "sextant/planners.h"
+#include "sextant/profile_space.h"
+#include "tests/reports/export/random_trainer_plans.h"
+
+namespace sextant::testing {
+namespace {
+
+class EveryPlannedDialect : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(EveryPlannedDialect, SaysAllOfThePlansThatAreFound) {
+  const Dialect& dialect = dialect_table()[GetParam()];
+  const FrameworkProfile& profile = shipped_profile(std::string(dialect.profile));
+  const Coefficients coefficients;
+  constexpr unsigned kSeeds = 16;
+  int exported_plans = 0;
+  std::set<Mode> modes;
+  for (unsigned seed = 0; seed < kSeeds; ++seed) {
+    std::mt19937 random(seed);
+    const Cluster cluster = gpu_cluster(1 << random() % 2);
+    const Workflow workflow = random_workflow(profile, random);
+    PlanRequest request{cluster, workflow, coefficients};
+    request.budget.evaluations = 400;
+    take_profile(profile, LayoutRules::as_framework, request);
+    const PlanResult result = find_planner("portfolio")->plan(request);
+    if (result.outcome != PlanOutcome::found) continue;
+    const TrainerProblem problem{workflow, cluster, profile};
+    const ExportedPlan exported = export_plan(*result.plan, problem, dialect);
+    // Some trainers have no critic or no reward model, which is not the plan's fault.
+    if (exported.refusal.find("the workflow has") != std::string::npos) continue;
+    EXPECT_EQ(exported.refusal, "") << "seed " << seed;
+    EXPECT_THAT(exported.unsaid, ::testing::IsEmpty()) << "seed " << seed << "\n" << describe(*result.plan);
+    ++exported_plans;
+    modes.insert(workflow.mode);
+  }
+  EXPECT_GE(exported_plans, static_cast<int>(kSeeds) / 4);
+  EXPECT_GE(modes.size(), 2U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Trainers, EveryPlannedDialect,
+                         ::testing::Range(std::size_t{0}, dialect_table().size()), [](const auto& tested) {
+                           std::string name(dialect_table()[tested.param].profile);
+                           for (char& c : name) c = c == '-' ? '_' : c;
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace sextant::testing
