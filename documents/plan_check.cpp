@@ -99,8 +99,9 @@ class TaskCheck {
         throw_bad_input(at + "/expert_parallel: " + std::to_string(execution.expert_parallel) +
                         " does not divide the model's " + std::to_string(model_.experts->count) + " experts");
       }
-      check_room_for_experts(at + "/expert_parallel");
     }
+    if (model_.experts && (execution.expert_parallel > 1 || execution.expert_tensor_parallel > 0))
+      check_room_for_experts(at + "/expert_parallel");
     for (const Replica& replica : task_.replicas) {
       for (const Stage& stage : replica.stages) {
         if (execution.virtual_stages > stage.layers) {

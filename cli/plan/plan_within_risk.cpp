@@ -46,6 +46,7 @@ class Rounds {
   double left_ = 1;  // of the budget
   bool is_interrupted_ = false;
   bool is_last_risky_ = false;
+  int risky_ = 0;                     // plans above the limit
   std::optional<PlanOutput> within_;  // the fastest within the limit
   std::optional<PlanOutput> other_;   // the fastest of the riskier ones
   PlanOutput none_;                   // the last that found no plan
@@ -63,10 +64,13 @@ bool Rounds::search(double part) {
   }
   const std::optional<MemoryRisk> risk = limit_.risk_of(answer.result);
   is_last_risky_ = risk && risk->probability > limit_.probability;
-  constexpr double kForOtherPlans = 0.99;  // which are a little more uncertain than this one
+  if (is_last_risky_) ++risky_;
+  // Other plans are about as uncertain as this one. If that was not enough, they are a little more so.
+  constexpr double kAlike = 0.9999, kMoreUncertain = 0.99;
+  const double margin = risky_ > 1 ? kMoreUncertain : kAlike;
   if (risk)
-    request_.memory_share = std::min(request_.memory_share,
-                                     kForOtherPlans * share_for_risk(limit_.probability, risk->log_deviation));
+    request_.memory_share =
+        std::min(request_.memory_share, margin * share_for_risk(limit_.probability, risk->log_deviation));
   std::optional<PlanOutput>& fastest = is_last_risky_ ? other_ : within_;
   if (!fastest || iteration_s(answer) <= iteration_s(*fastest)) fastest = std::move(answer);
   return true;

@@ -381,7 +381,6 @@ void set_precisions(const Workflow& workflow, TaskWork& work) {
 }  // namespace
 
 double expert_width(const Execution& execution, double tensor_parallel) {
-  if (execution.expert_parallel <= 1) return tensor_parallel;
   const double inside =
       execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : tensor_parallel;
   return execution.expert_parallel * inside;

@@ -159,7 +159,8 @@ struct TaskWork {
 // and the head if it is the last. A tied head on the same slice is the embedding and is not counted twice.
 [[nodiscard]] double slice_parameters(const Model& model, int layers, bool is_first, bool is_last);
 
-// Returns the number of devices over which the experts of a layer are distributed.
+// Returns the number of devices over which the experts of a layer are distributed: EP * ETP, which may be fewer than
+// the stage has, each of which then holds more of them.
 [[nodiscard]] double expert_width(const Execution& execution, double tensor_parallel);
 
 // Share of a layer's experts whose weights one device reads in a pass over `tokens` tokens of its

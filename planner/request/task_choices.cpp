@@ -32,8 +32,9 @@ double cache_bytes_of_sequence(const Task& task, const Workflow& workflow, const
 }
 
 bool holds_experts(const Execution& execution, const Model& model, int data_parallel, int width) {
-  if (execution.expert_parallel <= 1) return true;
-  if (!model.experts || model.experts->count % execution.expert_parallel != 0) return false;
+  if (execution.expert_parallel <= 1 && execution.expert_tensor_parallel == 0) return true;
+  if (!model.experts) return execution.expert_parallel <= 1;
+  if (model.experts->count % execution.expert_parallel != 0) return false;
   const int inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel
                                                           : width / execution.context_parallel;
   return data_parallel * width % (execution.expert_parallel * inside) == 0;

@@ -1,6 +1,7 @@
 #include "planner/search/shared_layouts.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -16,6 +17,9 @@ SharedLayout layout_of(const Shape& shape, const Execution& execution, std::vect
           execution.expert_parallel,
           execution.expert_tensor_parallel};
 }
+
+// The time of a task and of what its layout adds to the synchronization of weights.
+double with_weights_s(const Option& option) { return option.value.time_s + option.weights_together_s; }
 
 }  // namespace
 
@@ -60,20 +64,23 @@ std::vector<SharedLayout> LayoutsOfSet::promising(const Candidate& candidate) {
   std::vector<double> fastest_s;
   for (const std::size_t task : tasks_) {
     const std::vector<Option>& options = options_.of(static_cast<int>(task), devices);
-    fastest_s.push_back(options.empty() ? 0 : options.front().value.time_s);
+    double shortest_s = options.empty() ? 0 : std::numeric_limits<double>::infinity();
+    for (const Option& option : options) shortest_s = std::min(shortest_s, with_weights_s(option));
+    fastest_s.push_back(shortest_s);
   }
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const int t = static_cast<int>(tasks_[i]);
-    std::set<SharedLayout> seen;  // options are sorted: the first with a layout is the fastest
+    std::set<SharedLayout> seen;
     const auto add = [&](int shape, std::vector<std::uint16_t> on, double time_s) {
       const Shape& of = evaluator_.shapes(t).at(shape);
       SharedLayout layout = layout_of(of, evaluator_.execution(t, of), std::move(on));
-      const auto entry = times_s.try_emplace(layout, fastest_s).first;
-      if (seen.insert(std::move(layout)).second) entry->second[i] = time_s;
+      double& known_s = times_s.try_emplace(layout, fastest_s).first->second[i];
+      const bool is_first = seen.insert(std::move(layout)).second;
+      known_s = is_first ? time_s : std::min(known_s, time_s);
     };
     for (const Option& option : options_.of(t, devices)) {
       const Shape& shape = evaluator_.shapes(t).at(option.shape);
-      add(option.shape, placed(shape, option.shape, option.order, devices).devices, option.value.time_s);
+      add(option.shape, placed(shape, option.shape, option.order, devices).devices, with_weights_s(option));
     }
     const Placement& own = candidate.tasks[tasks_[i]];
     if (std::is_permutation(own.devices.begin(), own.devices.end(), devices.begin(), devices.end()))

@@ -88,9 +88,10 @@ class ExecutionRules {
 
   void look_at_experts() {
     const int ranks = task_.execution().expert_parallel;
-    if (ranks == 1) return;
+    const bool has_experts = task_.model().experts.has_value();
+    if (ranks == 1 && (!has_experts || task_.execution().expert_tensor_parallel == 0)) return;
     const std::string said = "expert parallelism " + std::to_string(ranks);
-    if (!task_.model().experts) {
+    if (!has_experts) {
       add(task_.name(), rules::kExpertParallel, said + " for a model without experts");
       return;
     }

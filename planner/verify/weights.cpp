@@ -104,7 +104,6 @@ double end_weights(const Model& model, bool is_first, bool is_last) {
 std::int64_t expert_devices(const PlannedTask& task, const Stage& stage) {
   const Execution& execution = task.execution();
   const int group = stage.width() / execution.context_parallel;
-  if (execution.expert_parallel == 1) return group;
   const int inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : group;
   return std::int64_t{execution.expert_parallel} * inside;
 }

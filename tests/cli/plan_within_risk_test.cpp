@@ -72,7 +72,7 @@ TEST(PlanWithinRisk, TheSecondSearchFillsWhatTheFirstOneLearned) {
   const AnswerWithinRisk found = substitute.plan(10);
   EXPECT_EQ(found.warning, "");
   ASSERT_EQ(substitute.shares.size(), 2U);
-  EXPECT_NEAR(substitute.shares[1], 0.99 * share_for_risk(kMaximum, 0.1), 1e-12);
+  EXPECT_NEAR(substitute.shares[1], 0.9999 * share_for_risk(kMaximum, 0.1), 1e-12);
   EXPECT_NEAR(1 / found.answer.result.prediction->iteration_s, substitute.shares[1], 1e-12);
 }
 

@@ -119,6 +119,11 @@ TEST(MemoryOptions, ExpertsAreDealtOverTheirRanks) {
   const TaskPlan pair = plan_of({{stage(3, {0, 1})}});
   const TermCase ranks(kInference, with(pair, execution), mixture);
   EXPECT_DOUBLE_EQ(held_parameters(ranks.task, 0, 0), 3 * (116 / 2.0 + 240 / 2.0));
+  // Whole experts that are not dealt: each rank of the stage holds all of them.
+  execution.expert_parallel = 1;
+  const TermCase all(kInference, with(pair, execution), mixture);
+  EXPECT_DOUBLE_EQ(held_parameters(all.task, 0, 0), 3 * (116 / 2.0 + 240));
+  execution.expert_parallel = 2;
   execution.expert_tensor_parallel = 0;
   const TermCase inside(kInference, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution),
                         mixture);

@@ -281,7 +281,9 @@ void adjust(Draw& draw, TaskPlan& task) {
       const int inside =
           execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : task.tensor_parallel(stage);
       const int holders = stage.width() * task.data_parallel();
-      if (inside == 0 || holders % (execution.expert_parallel * inside) != 0) execution.expert_parallel = 1;
+      if (inside != 0 && holders % (execution.expert_parallel * inside) == 0) continue;
+      execution.expert_parallel = 1;
+      execution.expert_tensor_parallel = 0;
     }
   }
 }
