@@ -21,6 +21,7 @@
 #include "planner/answer.h"
 #include "planner/exact/exact.h"
 #include "planner/explain/what_fits.h"
+#include "planner/portfolio/portfolio.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
@@ -155,6 +156,29 @@ void say_cost_of_limits(const PlanInputs& asked, const PlanResult& found) {
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
+// Says so if waiting for each other would be faster: generation and training that overlap on devices of their own
+// are as fast as the slower of them, and small clusters cannot be cut in the right ratio. A short search decides.
+void say_if_synchronous_is_faster(const PlanInputs& asked, const FrameworkProfile* profile,
+                                  const PlanResult& found) {
+  const PlanRequest& request = asked.request;
+  if (request.workflow.mode == Mode::synchronous || !request.limits.pins.empty()) return;
+  Workflow together = request.workflow;
+  together.mode = Mode::synchronous;
+  together.staleness = 0;
+  together.streamed_parts = 1;
+  if (profile != nullptr && !why_not_offered(*profile, together).empty()) return;
+  PlanRequest own = with_inputs(request, request.cluster, together, request.coefficients);
+  constexpr double kPart = 0.15, kFaster = 0.95;
+  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
+  own.budget = part_of(has_budget ? request.budget : Budget{kPortfolioBudget_s, 0}, kPart);
+  if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
+  const PlanResult result = asked.planner.plan(own);
+  if (!result.prediction || result.prediction->iteration_s > kFaster * found.prediction->iteration_s) return;
+  const double less = 1 - result.prediction->iteration_s / found.prediction->iteration_s;
+  say({"with --mode synchronous an iteration would take " + format_seconds(result.prediction->iteration_s) +
+       ", " + format_percent(less) + " less: here generation or training waits for the other"});
+}
+
 int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& answer) {
   record_pins(asked.pins, answer.record);
   if (asked.loaded.profile) answer.record.framework = asked.loaded.profile->name;
@@ -182,6 +206,8 @@ int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& 
                  "sextant: warning: the search was short (%llu plans); a larger --budget may find better\n",
                  static_cast<unsigned long long>(result.candidates));
   if (options.any_layout && asked.planner.traits.has_layout_rules) say_cost_of_limits(asked, result);
+  if (asked.planner.name == "portfolio")
+    say_if_synchronous_is_faster(asked, asked.profile_in_force(options), result);
   if (code != kDone || !options.explain.has_any()) return code;
   const CoefficientUncertainty doubt =
       coefficient_uncertainty_of(loaded, options.explain.draws, options.planner.seed);

@@ -218,6 +218,18 @@ TEST(PlanCommand, ABudgetOfSecondsIsKeptInTheSearch) {
   EXPECT_FALSE(record.was_interrupted);
 }
 
+// A node of eight GPUs is cut 4:4 at best, and half of them wait. On eight nodes the cut is finer.
+TEST(PlanCommand, SaysIfGenerationAndTrainingShouldShareTheirGpus) {
+  const auto asked = [](const char* gpus, const char* mode) {
+    return run_sextant({"plan", "--gpus", gpus, "--model", "Qwen3-8B", "--framework", "verl", "--mode", mode});
+  };
+  const Printed small = asked("1x8xH100", "one_step_off");
+  EXPECT_EQ(small.exit_code, 0);
+  EXPECT_THAT(small.err, HasSubstr("with --mode synchronous an iteration would take"));
+  EXPECT_THAT(asked("8x8xH100", "one_step_off").err, Not(HasSubstr("would take")));
+  EXPECT_THAT(asked("1x8xH100", "synchronous").err, Not(HasSubstr("would take")));
+}
+
 // The start of exact is its answer if it finds no better one.
 TEST(PlanCommand, ExactStartsFromAPlan) {
   const TinyFolder folder;
