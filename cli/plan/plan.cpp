@@ -1,4 +1,5 @@
 // sextant plan: the best plan that a planner finds.
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <set>
@@ -156,12 +157,22 @@ void say_cost_of_limits(const PlanInputs& asked, const PlanResult& found) {
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
+// The part of the time of all devices that tasks use.
+double used_share(const Prediction& prediction, const Cluster& cluster) {
+  double used_s = 0;
+  for (const auto& [name, task] : prediction.tasks)
+    used_s += task.time_s * static_cast<double>(task.devices.size());
+  return used_s / (prediction.iteration_s * cluster.device_count());
+}
+
 // Says so if waiting for each other would be faster: generation and training that overlap on devices of their own
 // are as fast as the slower of them, and small clusters cannot be cut in the right ratio. A short search decides.
 void say_if_synchronous_is_faster(const PlanInputs& asked, const FrameworkProfile* profile,
                                   const PlanResult& found) {
   const PlanRequest& request = asked.request;
   if (request.workflow.mode == Mode::synchronous || !request.limits.pins.empty()) return;
+  constexpr double kWellUsed = 0.8;
+  if (used_share(*found.prediction, asked.loaded.cluster) > kWellUsed) return;
   Workflow together = request.workflow;
   together.mode = Mode::synchronous;
   together.staleness = 0;
@@ -171,6 +182,10 @@ void say_if_synchronous_is_faster(const PlanInputs& asked, const FrameworkProfil
   constexpr double kPart = 0.15, kFaster = 0.95;
   const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
   own.budget = part_of(has_budget ? request.budget : Budget{kPortfolioBudget_s, 0}, kPart);
+  own.costing_deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                             std::chrono::duration<double>(own.budget.seconds));
+  if (own.budget.seconds <= 0) own.costing_deadline.reset();
   if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
   const PlanResult result = asked.planner.plan(own);
   if (!result.prediction || result.prediction->iteration_s > kFaster * found.prediction->iteration_s) return;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "costmodel/problem/ring_costs.h"
@@ -156,6 +157,91 @@ Tour exact_tour(const Costs& costs, const std::vector<double>& levels, double lo
   return tour;
 }
 
+struct BlocksWithCosts {
+  Blocks blocks;
+  Costs between;
+};
+
+// Joins blocks that differ in nothing, such as nodes of one type, if a step between them is no slower than one
+// inside: a ring can then alternate between them, so the slower steps do not matter. The members of a joined
+// block are ordered so that neighbours are of different blocks.
+BlocksWithCosts joined_alike(const Blocks& blocks, const Costs& between) {
+  const int count = blocks.count();
+  std::vector<std::vector<int>> sets;
+  const auto belongs = [&](int block, const std::vector<int>& set) {
+    const int like = set.front();
+    if (blocks.size(block) != blocks.size(like)) return false;
+    const double step_s = set.size() > 1 ? between.at(like, set[1]) : between.at(like, block);
+    if (between.at(block, block) < step_s || between.at(like, like) < step_s) return false;
+    for (int other = 0; other < count; ++other) {
+      if (other == block) continue;
+      const bool is_in_set = std::find(set.begin(), set.end(), other) != set.end();
+      const double from = is_in_set ? step_s : between.at(like, other);
+      const double to = is_in_set ? step_s : between.at(other, like);
+      if (between.at(block, other) != from || between.at(other, block) != to) return false;
+    }
+    return true;
+  };
+  for (int block = 0; block < count; ++block) {
+    auto found = std::find_if(sets.begin(), sets.end(),
+                              [&](const std::vector<int>& set) { return belongs(block, set); });
+    if (found == sets.end()) found = sets.insert(sets.end(), std::vector<int>{});
+    found->push_back(block);
+  }
+  BlocksWithCosts joined{{}, Costs(static_cast<int>(sets.size()))};
+  joined.blocks.of.resize(blocks.of.size());
+  for (int a = 0; a < joined.between.size(); ++a) {
+    const std::vector<int>& set = sets[static_cast<std::size_t>(a)];
+    joined.blocks.members.emplace_back();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(blocks.size(set.front())); ++i) {
+      for (const int block : set) {
+        const int member = blocks.members[static_cast<std::size_t>(block)][i];
+        joined.blocks.members.back().push_back(member);
+        joined.blocks.of[static_cast<std::size_t>(member)] = a;
+      }
+    }
+    for (int b = 0; b < joined.between.size(); ++b)
+      joined.between.at(a, b) = between.at(
+          set.front(), a == b && set.size() > 1 ? set[1] : sets[static_cast<std::size_t>(b)].front());
+  }
+  return joined;
+}
+
+// The ring if all steps between blocks cost the same. Every ring has such a step. Where steps inside a block are
+// slower, a ring can leave the block after each member unless more than half of all members are in it.
+std::optional<BottleneckRing> ring_of_equal_steps(const Blocks& blocks, const Costs& between,
+                                                  std::span<const DeviceId> members) {
+  const double step_s = between.at(0, 1);
+  for (int a = 0; a < blocks.count(); ++a) {
+    for (int b = 0; b < blocks.count(); ++b) {
+      if (a != b && between.at(a, b) != step_s) return std::nullopt;
+    }
+  }
+  const auto member = [&](int block, std::size_t number) {
+    return members[static_cast<std::size_t>(blocks.members[static_cast<std::size_t>(block)][number])];
+  };
+  for (int block = 0; block < blocks.count(); ++block) {
+    const bool is_majority = 2 * static_cast<std::size_t>(blocks.size(block)) > members.size();
+    if (is_majority && blocks.size(block) > 1 && between.at(block, block) > step_s)
+      return BottleneckRing{member(block, 0), member(block, 1), between.at(block, block),
+                            between.at(block, block)};
+  }
+  return BottleneckRing{member(0, 0), member(1, 0), step_s, step_s};
+}
+
+// The ring where blocks tell which one is the best; empty where they do not.
+std::optional<BottleneckRing> simple_ring(const Blocks& blocks, const Costs& between,
+                                          std::span<const DeviceId> members) {
+  if (blocks.count() > 1) {
+    const auto ring = ring_of_equal_steps(blocks, between, members);
+    return ring ? ring : ring_around_tree(blocks, between, members);
+  }
+  const auto member = [&](std::size_t number) {
+    return members[static_cast<std::size_t>(blocks.members.front()[number])];
+  };
+  return BottleneckRing{member(0), member(1), between.at(0, 0), between.at(0, 0)};
+}
+
 }  // namespace
 
 BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members, std::span<const int> block_of,
@@ -163,8 +249,10 @@ BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members, std::span
   SEXTANT_CHECK(members.size() >= 2 && block_of.size() == members.size());
   const Blocks blocks = blocks_of(block_of);
   const Costs between = costs_between(blocks, members, edge_s);
-  if (blocks.count() == 1) return {members[0], members[1], between.at(0, 0), between.at(0, 0)};
-  if (const auto ring = ring_around_tree(blocks, between, members)) return *ring;
+  if (const BlocksWithCosts joined = joined_alike(blocks, between); joined.blocks.count() < blocks.count()) {
+    if (const auto ring = simple_ring(joined.blocks, joined.between, members)) return *ring;
+  }
+  if (const auto ring = simple_ring(blocks, between, members)) return *ring;
   const Costs costs = costs_of_members(blocks, between);
   const std::vector<double> levels = between.levels();
   Tour tour = best_constructed(costs);

@@ -10,7 +10,8 @@
 // Members of one node are equivalent: steps between two nodes cost the same between any of their members. If
 // blocks of such members are known, a ring around the spanning tree of blocks whose slowest edge is fastest is
 // tried first: it passes a block as often as the tree has edges there, and if the blocks have that many members
-// no ring is faster, at any size.
+// no ring is faster, at any size. Blocks that differ in nothing count as one if steps between them are no slower
+// than inside, and where all steps between blocks cost the same, the answer is exact at any size.
 #pragma once
 
 #include <functional>

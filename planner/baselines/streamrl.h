@@ -15,4 +15,8 @@ namespace sextant {
 // tasks, or if the cluster has one device.
 [[nodiscard]] PlanResult plan_by_streamrl(const PlanRequest& request);
 
+// Generation on all devices of some types, all other tasks together on those of the others: every choice of types,
+// of at most six. Infeasible with one type of devices or if a task is pinned.
+[[nodiscard]] PlanResult plan_by_types(const PlanRequest& request);
+
 }  // namespace sextant

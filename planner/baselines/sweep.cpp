@@ -191,19 +191,28 @@ void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitC
 }
 
 void Sweep::for_each_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units,
-                           const std::function<void(const std::vector<UnitClass>&, const DeviceSets&)>& look) {
-  const TaskGrouping dealt = of_dealt(grouping);
-  const std::vector<UnitClass> in_order = sorted(units);
+                           const Look& look) {
   for (const std::size_t size : split_sizes(units, run_.request().cluster)) {
     if (run_.is_over()) return;
-    UnitAssignment deal(2, UnitShare(units.size(), 0));
-    for (std::size_t u = 0; u < units.size(); ++u) {
-      const auto at = std::find_if(in_order.begin(), in_order.end(),
-                                   [&](const UnitClass& unit) { return unit.units == units[u].units; });
-      deal[u < size ? 0 : 1][static_cast<std::size_t>(at - in_order.begin())] = 1;
-    }
-    look(in_order, device_sets_of(dealt, deal));
+    split(grouping, units, size, look);
   }
+}
+
+void Sweep::split(const TaskGrouping& grouping, const std::vector<UnitClass>& units, std::size_t size,
+                  const Look& look) {
+  const std::vector<UnitClass> in_order = sorted(units);
+  UnitAssignment deal(2, UnitShare(units.size(), 0));
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    const auto at = std::find_if(in_order.begin(), in_order.end(),
+                                 [&](const UnitClass& unit) { return unit.units == units[u].units; });
+    deal[u < size ? 0 : 1][static_cast<std::size_t>(at - in_order.begin())] = 1;
+  }
+  look(in_order, device_sets_of(of_dealt(grouping), deal));
+}
+
+void Sweep::look_at_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units, std::size_t size) {
+  split(grouping, units, size,
+        [&](const auto& classes, const DeviceSets& sharing) { look_at(classes, sharing); });
 }
 
 void Sweep::look_at_cuts(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {

@@ -21,9 +21,13 @@ class Sweep {
   void look_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing);
 
   // Puts tasks of group 0 on the first k of `units` and those of group 1 on the others, for every k that leaves
-  // neither empty; splits between device types come first, then the half, the quarters and so on. grouping: of all tasks, two groups. units: classes of one unit each, in any order. If all
-  // tasks of a group are pinned, the other group takes the remaining units.
+  // neither empty; splits between device types come first, then the half, the quarters and so on. grouping: of all
+  // tasks, two groups. units: classes of one unit each, in any order. If all tasks of a group are pinned, the other
+  // group takes the remaining units.
   void look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
+
+  // The same for one k, with no task pinned.
+  void look_at_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units, std::size_t size);
 
   // Puts tasks of group 0 on the first units, those of group 1 on the next, and so on, for every way to cut
   // `units` that leaves no group empty. No task may be pinned.
@@ -45,8 +49,10 @@ class Sweep {
     Scored scored;
   };
   void glance_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing);
-  void for_each_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units,
-                      const std::function<void(const std::vector<UnitClass>&, const DeviceSets&)>& look);
+  using Look = std::function<void(const std::vector<UnitClass>&, const DeviceSets&)>;
+  void for_each_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units, const Look& look);
+  void split(const TaskGrouping& grouping, const std::vector<UnitClass>& units, std::size_t size,
+             const Look& look);
   [[nodiscard]] TaskGrouping of_dealt(const TaskGrouping& grouping) const;
   [[nodiscard]] bool look_beside_pins(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
   void descend(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored scored);

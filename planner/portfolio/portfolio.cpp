@@ -41,6 +41,10 @@ bool may_share_all(const PlanRequest& request) { return request.device_rules.apa
 // Generation on devices of its own pays where it runs beside the rest.
 bool may_overlap(const PlanRequest& request) { return request.workflow.mode != Mode::synchronous; }
 
+bool may_split_types(const PlanRequest& request) {
+  return may_overlap(request) && request.cluster.device_types().size() > 1 && request.limits.pins.empty();
+}
+
 // Clusters whose options exact has worked out in a fraction of a second.
 bool is_small(const PlanRequest& request) {
   constexpr int kMaxDevices = 16, kMaxWays = 64;  // of one task, besides its degrees
@@ -100,6 +104,7 @@ struct Member {
 constexpr Member kMembers[] = {
     {"verl-colocated", plan_by_verl_colocated, 0.25, may_share_all},
     {"subsets", plan_by_subsets, 0.2, may_leave_devices},
+    {"types", plan_by_types, 0.3, may_split_types},
     {"streamrl", plan_by_streamrl, 0.4, may_overlap},
     {"exact", plan_exactly_from, 0.2, is_small},
     {"two-phase", plan_by_two_phase, 0.2, is_for_two_phase},

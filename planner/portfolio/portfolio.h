@@ -3,8 +3,8 @@
 //
 // The order: all tasks on all devices with the best degrees (verl-colocated), the most common placement; all
 // tasks on a part of the cluster (subsets), one type, one zone, some of its nodes, where a part may be better
-// than all; if generation may overlap the rest, splits into devices that generate and others (streamrl); a
-// proof over whole units of small clusters (exact); generation and training planned separately (two-phase);
+// than all; if generation may overlap the rest, splits into devices that generate and others, first between types
+// of devices either way round (types), then of any size (streamrl); a proof over whole units of small clusters (exact); generation and training planned separately (two-phase);
 // sha-ea with the remaining budget. A planner is left out if it does not apply to the request.
 //
 // If all devices are alike, a plan with uneven shares or stages is the answer only if it is faster than the

@@ -205,6 +205,29 @@ TEST(StreamRl, LooksAtTheBorderOfDeviceTypesFirst) {
   EXPECT_NE(types_of("actor_generation"), types_of("actor_training"));
 }
 
+// StreamRL's rule lets the A100s generate. With many of them the slow cards should, and the A100s train.
+TEST(Types, GenerateAndTrainEitherWayRound) {
+  const Cluster cluster = cluster_of({{"a100", 4}, {"l40s", 2}});
+  const Workflow workflow = ppo_8b(Mode::one_step_off);
+  const PlanRequest request{cluster, workflow, kNeutral};
+  const PlanResult result = plan_by_types(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_EQ(devices_of(result, "actor_generation").size() + devices_of(result, "actor_training").size(), 48U);
+  for (const bool a100s_generate : {true, false}) {
+    std::set<DeviceId> generating;
+    for (int device = a100s_generate ? 0 : 32; device < (a100s_generate ? 32 : 48); ++device)
+      generating.insert(DeviceId{device});
+    PlanRequest one_way{cluster, workflow, kNeutral};
+    one_way.limits.pins["actor_generation"] = pin_to(generating);
+    const PlanResult known = plan_by_streamrl(one_way);
+    ASSERT_EQ(known.outcome, PlanOutcome::found) << known.message;
+    EXPECT_LE(result.prediction->iteration_s, known.prediction->iteration_s * (1 + 1e-9));
+    EXPECT_EQ(plan_by_types(one_way).outcome, PlanOutcome::infeasible);
+  }
+  const Cluster alike = cluster_of({{"a100", 2}});
+  EXPECT_EQ(plan_by_types({alike, workflow, kNeutral}).outcome, PlanOutcome::infeasible);
+}
+
 TEST(StreamRl, NeedsTwoGroups) {
   const Cluster cluster = cluster_of({{"a100", 1, 1}});
   const Workflow workflow = ppo_8b();
