@@ -18,6 +18,7 @@ constexpr double kSlowerExecution = 2;
 struct Slack {
   double factor = 1;
   double bytes = 0;
+  double roomy_bytes = 0;  // options that need no more than this fit beside others
 
   [[nodiscard]] bool allows(double bytes_of_a, double bytes_of_b) const {
     return bytes_of_a <= factor * bytes_of_b + bytes;
@@ -40,11 +41,14 @@ bool beats(const Option& a, const Option& b, const Slack& slack) {
   return true;
 }
 
-// True if the option is slower by this factor than another one with as little memory.
+// True if the option is slower by this factor than another one with as little memory. Working memory counts if the
+// other option needs much: it may not fit where the slower one does.
 bool is_slower(double factor, const Option& option, const std::vector<Option>& others, const Slack& slack) {
   return std::any_of(others.begin(), others.end(), [&](const Option& other) {
+    const double resident = other.value.max_resident_bytes, working = other.value.max_working_bytes;
     return factor * other.value.time_s <= option.value.time_s &&
-           slack.allows(other.value.max_resident_bytes, option.value.max_resident_bytes);
+           slack.allows(resident, option.value.max_resident_bytes) &&
+           (resident + working <= slack.roomy_bytes || slack.allows(working, option.value.max_working_bytes));
   });
 }
 
@@ -94,6 +98,8 @@ OptionTable::OptionTable(Evaluator& evaluator, const Cluster& cluster, const Wor
     min_bytes = std::min(min_bytes, type.memory_bytes.value);
   constexpr double kNegligible = 0.02;
   negligible_bytes_ = kNegligible * min_bytes;
+  constexpr double kRoomy = 0.5;
+  roomy_bytes_ = kRoomy * min_bytes;
 }
 
 // Memory by type for the last placement that the evaluator costed.
@@ -183,7 +189,7 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
 // Costs a shape with all different load splits and adds those that are clearly better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
-  const Slack slack{1, negligible_bytes()};
+  const Slack slack{1, negligible_bytes(), roomy_bytes_};
   std::vector<Option> ways{costed(task, position, order, devices)};
   for (const LoadSplit dealing : kLoadSplits) {
     if (weights_.empty()) break;
@@ -269,7 +275,7 @@ std::pair<int, int> OptionTable::degrees_of(int task, const Sizes& sizes) const 
 // the others are skipped.
 void OptionTable::add_ways_of_degrees(int task, const std::vector<const Sizes*>& shapes, const Devices& devices,
                                       std::vector<Option>& options, std::vector<Degrees>& degrees) {
-  const Slack slack{1, negligible_bytes()};
+  const Slack slack{1, negligible_bytes(), roomy_bytes_};
   const auto add = [&](const Sizes* sizes) {
     const Shape& shape = evaluator_.shapes(task).at(sizes->front());
     for (const DeviceOrder order : orders_of(task, shape)) {
@@ -298,7 +304,7 @@ void OptionTable::add_ways_of_degrees(int task, const std::vector<const Sizes*>&
 }
 
 std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devices) {
-  const Slack slack{1, negligible_bytes()};
+  const Slack slack{1, negligible_bytes(), roomy_bytes_};
   std::vector<Degrees> degrees;
   std::vector<Option> options;
   const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);

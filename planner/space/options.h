@@ -22,7 +22,8 @@
 namespace sextant {
 
 // every: costs all shapes with all load splits. promising: skips other micro-batch sizes of degrees that are >
-// 20 % slower at the middle size (or the gain of a smaller pipeline bubble) than others with as little memory,
+// 20 % slower at the middle size (or the gain of a smaller pipeline bubble) than others with as little memory, or that
+// need at most half of the smallest device's,
 // and other load splits of degrees that are > 2x slower. If links distinguish machines, it only costs shapes
 // that were kept on a few sets with equally many devices of each class. Less than a fiftieth of the smallest
 // device's memory does not justify more time.
@@ -136,6 +137,7 @@ class OptionTable {
   std::vector<int> type_of_;  // by device
   int types_ = 0;
   double negligible_bytes_ = 0;
+  double roomy_bytes_ = 0;
   std::vector<LoadWeights> weights_;  // by task; empty: loads stay even
   bool deals_by_cost_ = false;
   std::function<bool()> is_late_;

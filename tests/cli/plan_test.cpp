@@ -218,6 +218,15 @@ TEST(PlanCommand, ABudgetOfSecondsIsKeptInTheSearch) {
   EXPECT_FALSE(record.was_interrupted);
 }
 
+// TRL counts micro-batches in sequences. 72B trains on 64 H100 with one sequence at a time and recomputation alone,
+// which is slower than without but all that fits.
+TEST(PlanCommand, FindsTheMicroBatchThatFits) {
+  const Printed printed = run_sextant({"plan", "--gpus", "16x8xH100", "--model", "Qwen2.5-72B", "--framework",
+                                       "trl", "--mode", "asynchronous", "--prompts", "128"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, ContainsRegex("actor_training .*full recomputation"));
+}
+
 // A node of eight GPUs is cut 4:4 at best, and half of them wait. On eight nodes the cut is finer.
 TEST(PlanCommand, SaysIfGenerationAndTrainingShouldShareTheirGpus) {
   const auto asked = [](const char* gpus, const char* mode) {
