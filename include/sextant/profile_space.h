@@ -41,7 +41,7 @@ void take_profile(const FrameworkProfile& profile, LayoutRules rules, PlanReques
 
 // Chooses what the documents of a plan's tasks leave out (TaskPlan::unstated) as the framework does by default,
 // and returns a sentence about each choice:
-//   a task without `execution`: the first execution of space_of, with its recomputation and decode batch
+//   a task without `execution`: the first execution of space_of, with its recomputation, decode batch and micro-batch
 //     unless the task states them; a stated micro-batch replaces the token budget of that execution
 //   a compact layout without `outermost`: the framework's order of ranks
 //   an execution that is neither packed nor states `padding`: the framework's padding

@@ -55,6 +55,16 @@ void execute_by_default(const Task& task, const TaskChoices& choices, const Fram
     if (plan.decode_batch_sequences > 0)
       what += ", decode_batch_sequences " + std::to_string(plan.decode_batch_sequences);
   }
+  const bool is_stated_by_profile =
+      !choices.micro_batch_sequences.empty() && choices.micro_batch_sequences.front() > 1;
+  if (plan.unstated.micro_batch && is_stated_by_profile &&
+      counts_micro_batches_in_sequences(task.kind, execution)) {
+    const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
+    const int share = std::max(1, workflow.sequences() / (plan.data_parallel() * steps));
+    plan.micro_batch_sequences = std::min(choices.micro_batch_sequences.front(), share);
+    plan.unstated.micro_batch = false;
+    what += ", micro_batch_sequences " + std::to_string(plan.micro_batch_sequences);
+  }
   plan.unstated.execution = plan.unstated.recompute = plan.unstated.decode_batch = false;
   assumed.push_back(assumed_for(task, what, profile));
 }

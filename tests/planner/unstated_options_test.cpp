@@ -61,8 +61,27 @@ TEST(FillInFromProfile, ExecutesATaskAsTheFrameworkDoes) {
   EXPECT_EQ(training.recompute, Recompute::full);
   EXPECT_FALSE(training.unstated.execution);
   EXPECT_THAT(assumed,
-              ::testing::Contains(HasSubstr("actor_training, whose plan does not say: micro_batch_tokens "
-                                            "16384, packed, zero_stage 3, recompute full, as one does")));
+              ::testing::Contains(HasSubstr("actor_training, whose plan does not say: zero_stage 3, packed, "
+                                            "micro_batch_tokens 16384, recompute full, as one does")));
+}
+
+// 256 sequences: eight at a time in a pass, and in training at most the 32 of a replica's part of one of 4 steps.
+TEST(FillInFromProfile, TakesMicroBatchesOfTheFramework) {
+  Asked asked;
+  TaskProfile& passes = asked.profile.tasks.at(TaskKind::inference);
+  TaskProfile& training = asked.profile.tasks.at(TaskKind::training);
+  passes.micro_batch_sequences = {8};
+  training.micro_batch_sequences = {64};
+  for (Execution& execution : training.executions) execution.micro_batch_tokens = 0;
+  Plan plan = asked.plan();
+  const std::vector<std::string> assumed = asked.fill_in(plan);
+  EXPECT_EQ(plan.tasks.at(task_names::kReferenceInference).micro_batch_sequences, 8);
+  EXPECT_EQ(plan.tasks.at(task_names::kActorTraining).micro_batch_sequences, 32);
+  EXPECT_FALSE(plan.tasks.at(task_names::kActorTraining).unstated.micro_batch);
+  EXPECT_THAT(assumed, ::testing::Contains(HasSubstr("micro_batch_sequences 8, as one does")));
+  Plan stated = asked.plan(R"(, "micro_batch_sequences": 2)");
+  (void)asked.fill_in(stated);
+  EXPECT_EQ(stated.tasks.at(task_names::kReferenceInference).micro_batch_sequences, 2);
 }
 
 TEST(FillInFromProfile, LeavesWhatThePlanStates) {
