@@ -48,6 +48,30 @@ TEST_F(ModelFacts, RoundTrip) {
   }
 }
 
+// Names that people train, of their whole families.
+TEST_F(ModelFacts, KnowBaseInstructedAndDistilledModels) {
+  const std::map<std::string, std::string> shapes{{"Qwen3-14B-Base", "Qwen3-14B"},
+                                                  {"Qwen3-4B-Base", "Qwen3-4B"},
+                                                  {"Qwen2.5-Math-1.5B-Instruct", "Qwen2.5-1.5B"},
+                                                  {"Qwen2.5-Math-7B", "Qwen2.5-7B"},
+                                                  {"Qwen2.5-Coder-7B-Instruct", "Qwen2.5-7B"},
+                                                  {"QwQ-32B", "Qwen2.5-32B"},
+                                                  {"Llama-3.1-8B-Instruct", "Llama-3.1-8B"},
+                                                  {"Meta-Llama-3-8B-Instruct", "Llama-3.1-8B"},
+                                                  {"Llama-3.2-1B-Instruct", "Llama-3.2-1B"},
+                                                  {"Llama-3.2-3B-Instruct", "Llama-3.2-3B"},
+                                                  {"Llama-3.3-70B-Instruct", "Llama-3.1-70B"},
+                                                  {"DeepSeek-R1-Distill-Qwen-32B", "Qwen2.5-32B"},
+                                                  {"DeepSeek-R1-Distill-Llama-8B", "Llama-3.1-8B"},
+                                                  {"DeepSeek-V3-Base", "DeepSeek-V3"},
+                                                  {"DeepScaleR-1.5B-Preview", "DeepSeek-R1-Distill-Qwen-1.5B"}};
+  for (const auto& [alias, model] : shapes) {
+    const auto found = JsonView(json_).required("aliases").optional(alias);
+    ASSERT_TRUE(found) << alias;
+    EXPECT_EQ(found->text(), model) << alias;
+  }
+}
+
 TEST_F(ModelFacts, AliasesAndNotesMeanModelsThatAreThere) {
   for (const auto& [alias, model] : JsonView(json_).required("aliases").members()) {
     EXPECT_TRUE(models_.contains(model.text())) << alias;
@@ -84,6 +108,7 @@ TEST_F(ModelFacts, CountThePublishedParameters) {
       {"Qwen2.5-32B", 32.5e9, "model card of Qwen/Qwen2.5-32B, number of parameters"},
       {"Qwen2.5-72B", 72.7e9, "model card of Qwen/Qwen2.5-72B, number of parameters"},
       {"Qwen3-8B", 8.2e9, "model card of Qwen/Qwen3-8B, number of parameters"},
+      {"Llama-3.2-1B", 1.24e9, "model card of meta-llama/Llama-3.2-1B, 1.23B of text in and out"},
       {"Qwen3-30B-A3B", 30.5e9, "model card of Qwen/Qwen3-30B-A3B, number of parameters in total"},
       {"Qwen3-235B-A22B", 235e9, "model card of Qwen/Qwen3-235B-A22B, number of parameters in total"},
       {"Mixtral-8x7B", 46.7e9, "mistral.ai/news/mixtral-of-experts, total parameters"},
