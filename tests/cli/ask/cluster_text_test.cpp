@@ -88,6 +88,33 @@ TEST(ClusterFromText, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal_of_cluster("4x8xH1000"), AllOf(HasSubstr("H1000"), HasSubstr("did you mean")));
   EXPECT_THAT(refusal_of_cluster("4x8x"), HasSubstr("--gpus"));
   EXPECT_THAT(refusal_of_cluster(""), HasSubstr("--gpus"));
+// A cluster's name holds the words that made it, with the network that was chosen.
+TEST(ClusterFromText, NamesTheClusterByItsWords) {
+  const std::filesystem::path data = cli::data_folder();
+  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
+  const std::vector<std::pair<std::string, cli::NetworkChoice>> all{
+      {"4x8xH100", {}},
+      {"16xp5.48xlarge", {}},
+      {"32xH100", {"ib-ndr", ""}},
+      {"2x8xH100+2xg6e.48xlarge@us-east-2", {"100", "tcp-25"}},
+  };
+  for (const auto& [text, network] : all) {
+    const Cluster cluster = cluster_made(text, network).cluster;
+    const std::optional<cli::ClusterWords> words = cli::words_of_title(cluster.name(), facts, data);
+    ASSERT_TRUE(words) << cluster.name();
+    EXPECT_EQ(cluster_made(words->gpus, words->network).cluster, cluster) << cluster.name();
+  }
+  EXPECT_FALSE(cli::words_of_title("", facts, data));
+  EXPECT_FALSE(cli::words_of_title("the cluster of our team", facts, data));
+  EXPECT_FALSE(cli::words_of_title("4 x 8 H100", facts, data));  // not how it writes the type
+}
+
+// No machine with these cards has an adapter of 400 Gbit/s for each of them (data/instances.json).
+TEST(ClusterFromText, AssumesANetworkThatMachinesWithTheCardHave) {
+  EXPECT_EQ(cluster_made("4x8xL40S").cluster.levels().at(LinkLevel::within_zone).bytes_per_s.value, 200e9 / 8);
+  EXPECT_THAT(cluster_made("4x8xL40S").notes, Contains(AllOf(HasSubstr("Assumed"), HasSubstr("200 Gbit/s"))));
+}
+
   EXPECT_THAT(refusal_of_cluster("0x8xH100"), HasSubstr("from 1 to 100000"));
   EXPECT_THAT(refusal_of_cluster("99999999999x8xH100"), HasSubstr("--gpus"));
   EXPECT_THAT(refusal_of_cluster("100000x8000xH100"), HasSubstr("more than"));
