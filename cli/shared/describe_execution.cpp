@@ -17,11 +17,13 @@ class Phrases {
   std::string text_;
 };
 
-void add_parallelism(const Execution& execution, Phrases& phrases) {
+void add_parallelism(const TaskPlan& task, Phrases& phrases) {
+  const Execution& execution = task.execution;
   phrases.add_if(execution.context_parallel > 1, "cp" + std::to_string(execution.context_parallel));
   phrases.add_if(execution.expert_parallel > 1, "ep" + std::to_string(execution.expert_parallel));
   phrases.add_if(execution.virtual_stages > 1, std::to_string(execution.virtual_stages) + " virtual stages");
-  phrases.add_if(execution.zero_stage > 0, "ZeRO " + std::to_string(execution.zero_stage));
+  const bool shards = execution.zero_stage > 0 && task.data_parallel() * execution.context_parallel > 1;
+  phrases.add_if(shards, "ZeRO " + std::to_string(execution.zero_stage));
   phrases.add_if(execution.sequence_parallel, "sequence parallel");
 }
 
@@ -62,7 +64,7 @@ void add_memory(const TaskPlan& task, Phrases& phrases) {
 
 std::string describe_execution(const TaskPlan& task, TaskKind kind) {
   Phrases phrases;
-  add_parallelism(task.execution, phrases);
+  add_parallelism(task, phrases);
   add_batches(task, kind, phrases);
   add_memory(task, phrases);
   return phrases.text();

@@ -9,7 +9,8 @@
 namespace sextant::cli {
 
 // "ZeRO 3, 16384 tokens a micro-batch, full recomputation, states on the host while other tasks run"; "padded
-// batch" if nothing else is set. Options of all engines and trainers (packing, fused attention) are omitted.
+// batch" if nothing else is set. Options of all engines and trainers (packing, fused attention) are omitted, and so is
+// ZeRO where one replica has nothing to shard over.
 [[nodiscard]] std::string describe_execution(const TaskPlan& task, TaskKind kind);
 
 }  // namespace sextant::cli

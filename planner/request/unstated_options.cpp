@@ -15,9 +15,11 @@ std::string assumed_for(const Task& task, const std::string& what, const Framewo
 }
 
 // The options of an execution that are not at their neutral value, as in a document.
-std::string listed(const Execution& execution) {
+// ZeRO has no effect on a single replica.
+std::string listed(const Execution& execution, int replicas) {
   std::string text;
-  const Json options = execution.to_json();
+  Json options = execution.to_json();
+  if (replicas * execution.context_parallel == 1) options.erase("zero_stage");
   for (const auto& [option, value] : options.items()) {
     text += (text.empty() ? "" : ", ") + option;
     if (value.is_number_float()) {
@@ -45,7 +47,7 @@ void execute_by_default(const Task& task, const TaskChoices& choices, const Fram
   if (!plan.unstated.micro_batch) execution.micro_batch_tokens = execution.micro_batches = 0;
   if (!can_run(task, workflow, plan, execution)) return;
   plan.execution = execution;
-  std::string what = listed(execution);
+  std::string what = listed(execution, plan.data_parallel());
   if (plan.unstated.recompute && !choices.recompute.empty()) {
     plan.recompute = choices.recompute.front();
     if (plan.recompute != Recompute::none) what += ", recompute " + std::string(name_of(plan.recompute));

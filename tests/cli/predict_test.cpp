@@ -150,5 +150,20 @@ TEST(PredictCommand, SensitivitiesNameCoefficientsAndHardware) {
   EXPECT_TRUE(prediction.sensitivities.back().is_hardware);
 }
 
+// One replica has nothing to shard over.
+TEST(PredictCommand, DoesNotNameZeroOnOneGpu) {
+  const auto output = [](const std::string& gpus) {
+    const Printed printed = run_sextant({"plan", "--gpus", gpus, "--model", "Qwen3-0.6B", "--framework",
+                                         "verl-fsdp", "--prompts", "8", "--budget", "1"});
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return printed.out;
+  };
+  EXPECT_THAT(output("1xH100"), Not(HasSubstr("ZeRO")));
+  EXPECT_THAT(output("2xH100"), HasSubstr("ZeRO 3"));
+  const Printed predicted = run_sextant({"predict", "--gpus", "1xH100", "--model", "Qwen3-0.6B", "--framework",
+                                         "verl-fsdp", "--train", "tp=1", "--rollout", "tp=1"});
+  EXPECT_THAT(predicted.out + predicted.err, Not(HasSubstr("zero_stage")));
+}
+
 }  // namespace
 }  // namespace sextant::test
