@@ -52,12 +52,30 @@ bool is_a_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789.") == std::string::npos;
 }
 
+constexpr const char* kExamples = "expected for example 4x8xH100 (nodes x GPUs), 32xH100, or 16xp5.48xlarge";
+
+// "-8", "0.5" and "1e6" are meant as numbers; no name begins like that.
+bool is_meant_as_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.+-eE") == std::string::npos &&
+         text.find_first_of("0123456789") != std::string::npos;
+}
+
+int count_from(const std::string& number, const std::string& group) {
+  const int count = is_number(number) ? std::stoi(number) : 0;
+  if (count < 1 || count > kMaxNumber)
+    throw_bad_input("--gpus: " + in_quotes(number) + " in " + in_quotes(group) +
+                    " is no number of nodes or GPUs: expected whole numbers from 1 to " +
+                    std::to_string(kMaxNumber) + ", for example 4x8xH100");
+  return count;
+}
+
 // Takes the numbers before the first name: "4x8xH100" leaves "H100" and {4, 8}.
 std::vector<int> take_counts(std::string& words) {
+  const std::string group = words;
   std::vector<int> counts;
-  for (std::size_t x = words.find_first_of("xX"); x != std::string::npos && is_number(words.substr(0, x));
-       x = words.find_first_of("xX")) {
-    counts.push_back(std::stoi(words.substr(0, x)));
+  for (std::size_t x = words.find_first_of("xX");
+       x != std::string::npos && is_meant_as_number(words.substr(0, x)); x = words.find_first_of("xX")) {
+    counts.push_back(count_from(words.substr(0, x), group));
     words = words.substr(x + 1);
   }
   return counts;
@@ -81,10 +99,9 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
     throw_bad_input("--gpus: one \"@REGION\" for a group, got " + in_quotes(text));
   if (group.region.empty()) throw_bad_input("--gpus: no region follows the \"@\" of " + in_quotes(text));
   const std::vector<int> counts = take_counts(name);
-  for (const int count : counts) {
-    if (count < 1 || count > kMaxNumber)
-      throw_bad_input("--gpus: expected numbers from 1 to 100000, got " + in_quotes(text));
-  }
+  if (name.empty())
+    throw_bad_input("--gpus: no type of GPU or instance follows the numbers of " + in_quotes(text) + "; " +
+                    kExamples);
   if (const Instance* instance = hardware.find_instance(name)) {
     if (counts.size() > 1)
       throw_bad_input("--gpus: expected COUNTx" + instance->name + ", got " + in_quotes(text));
@@ -95,8 +112,7 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
     return group;
   }
   if (!facts.has_gpu(name))
-    throw_bad_input("--gpus: " + facts.why_no_gpu(name) + suggestion(name, facts, hardware) +
-                    "; expected for example 4x8xH100 (nodes x GPUs), 32xH100, or 16xp5.48xlarge");
+    throw_bad_input("--gpus: " + facts.why_no_gpu(name) + suggestion(name, facts, hardware) + "; " + kExamples);
   group.gpu = facts.gpu(name);
   if (counts.size() > 2) throw_bad_input("--gpus: expected NODESxGPUSxNAME, got " + in_quotes(text));
   if (counts.size() == 2) {
@@ -214,14 +230,34 @@ void add(const Group& group, std::size_t number, bool is_alone, Assembly& all) {
   }
 }
 
-std::string title_of(const std::vector<Group>& groups) {
+constexpr std::string_view kNetworkWords = ", network ", kOutsideWords = ", between regions ";
+
+// "4 x 8 H100-SXM-80GB + 2 x g6e.48xlarge in us-east-2, network ib-ndr": everything that was asked for, so that
+// words_of_title returns it.
+std::string title_of(const std::vector<Group>& groups, const NetworkChoice& network) {
   std::string title;
   for (const Group& group : groups) {
     title += (title.empty() ? "" : " + ") + std::to_string(group.nodes) + " x " +
-             std::to_string(group.per_node) + " " + group.gpu.name +
+             (group.instance ? group.instance->name : std::to_string(group.per_node) + " " + group.gpu.name) +
              (group.region == kHere ? "" : " in " + group.region);
   }
+  if (!network.inside.empty()) title += std::string(kNetworkWords) + network.inside;
+  if (!network.outside.empty()) title += std::string(kOutsideWords) + network.outside;
   return title;
+}
+
+// Takes what follows `words` away from the end of `text`.
+std::string take_end(std::string& text, std::string_view words) {
+  const std::size_t at = text.find(words);
+  if (at == std::string::npos) return "";
+  std::string end = text.substr(at + words.size());
+  text.resize(at);
+  return end;
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
 }
 
 }  // namespace
@@ -231,6 +267,9 @@ ClusterFromText cluster_from_text(const std::string& text, const NetworkChoice& 
   const PublishedHardware hardware = PublishedHardware::load(data);
   std::vector<Group> groups;
   for (const std::string& words : split(text, '+')) {
+    if (words.empty() && !text.empty())
+      throw_bad_input("--gpus: a part of " + in_quotes(text) +
+                      " is empty: \"+\" stands between two groups, for example 4x8xH100+4x8xL40S");
     groups.push_back(parse_group(words, facts, hardware));
     set_network(groups.back(), network, hardware);
   }
@@ -260,9 +299,26 @@ ClusterFromText cluster_from_text(const std::string& text, const NetworkChoice& 
                       format_number(rate.value * kBitsPerByte / 1e9) +
                       " Gbit/s for each GPU; --network states another.");
   }
-  return {Cluster(title_of(groups), std::move(all.types), std::move(all.nodes), std::move(all.levels),
+  return {Cluster(title_of(groups, network), std::move(all.types), std::move(all.nodes), std::move(all.levels),
                   std::move(all.exceptions)),
           std::move(notes)};
+}
+
+std::optional<ClusterWords> words_of_title(const std::string& title, const Facts& facts,
+                                           const std::filesystem::path& data) {
+  ClusterWords words{title, {}};
+  words.network.outside = take_end(words.gpus, kOutsideWords);
+  words.network.inside = take_end(words.gpus, kNetworkWords);
+  replace_all(words.gpus, " + ", "+");
+  replace_all(words.gpus, " x ", "x");
+  replace_all(words.gpus, " in ", "@");
+  std::replace(words.gpus.begin(), words.gpus.end(), ' ', 'x');
+  try {
+    const ClusterFromText made = cluster_from_text(words.gpus, words.network, facts, data);
+    if (made.cluster.name() == title) return words;
+  } catch (const Error&) {  // another name
+  }
+  return std::nullopt;
 }
 
 }  // namespace sextant::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,13 @@ struct ClusterFromText {
 // Throws Error(bad_input) that quotes the part which is wrong, with the nearest names for one that is unknown.
 [[nodiscard]] ClusterFromText cluster_from_text(const std::string& text, const NetworkChoice& network,
                                                 const Facts& facts, const std::filesystem::path& data);
+
+// The arguments of cluster_from_text that make a cluster of this name; nullopt: it was not made from words.
+struct ClusterWords {
+  std::string gpus;
+  NetworkChoice network;
+};
+[[nodiscard]] std::optional<ClusterWords> words_of_title(const std::string& title, const Facts& facts,
+                                                         const std::filesystem::path& data);
 
 }  // namespace sextant::cli

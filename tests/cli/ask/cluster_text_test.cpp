@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "cli/shared/data_files.h"
 #include "sextant/error.h"
 
@@ -84,10 +88,6 @@ TEST(ClusterFromText, ConnectsRegionsByOneSharedLine) {
             25e9 / 8);
 }
 
-TEST(ClusterFromText, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(refusal_of_cluster("4x8xH1000"), AllOf(HasSubstr("H1000"), HasSubstr("did you mean")));
-  EXPECT_THAT(refusal_of_cluster("4x8x"), HasSubstr("--gpus"));
-  EXPECT_THAT(refusal_of_cluster(""), HasSubstr("--gpus"));
 // A cluster's name holds the words that made it, with the network that was chosen.
 TEST(ClusterFromText, NamesTheClusterByItsWords) {
   const std::filesystem::path data = cli::data_folder();
@@ -115,6 +115,10 @@ TEST(ClusterFromText, AssumesANetworkThatMachinesWithTheCardHave) {
   EXPECT_THAT(cluster_made("4x8xL40S").notes, Contains(AllOf(HasSubstr("Assumed"), HasSubstr("200 Gbit/s"))));
 }
 
+TEST(ClusterFromText, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(refusal_of_cluster("4x8xH1000"), AllOf(HasSubstr("H1000"), HasSubstr("did you mean")));
+  EXPECT_THAT(refusal_of_cluster("4x8x"), HasSubstr("--gpus"));
+  EXPECT_THAT(refusal_of_cluster(""), HasSubstr("--gpus"));
   EXPECT_THAT(refusal_of_cluster("0x8xH100"), HasSubstr("from 1 to 100000"));
   EXPECT_THAT(refusal_of_cluster("99999999999x8xH100"), HasSubstr("--gpus"));
   EXPECT_THAT(refusal_of_cluster("100000x8000xH100"), HasSubstr("more than"));
@@ -122,7 +126,14 @@ TEST(ClusterFromText, AssumesANetworkThatMachinesWithTheCardHave) {
   EXPECT_THAT(refusal_of_cluster("2x2x2xH100"), HasSubstr("NODESxGPUSxNAME"));
   EXPECT_THAT(refusal_of_cluster("2x8xp5.48xlarge"), HasSubstr("COUNTxp5.48xlarge"));
   EXPECT_THAT(refusal_of_cluster("8xH100@"), HasSubstr("no region"));
-  EXPECT_THAT(refusal_of_cluster("8xH100+"), HasSubstr("--gpus"));
+  EXPECT_THAT(refusal_of_cluster("8xH100+"),
+              AllOf(HasSubstr("a part of \"8xH100+\" is empty"), HasSubstr("4x8xH100+4x8xL40S")));
+  EXPECT_THAT(refusal_of_cluster("+8xH100"), HasSubstr("is empty"));
+  EXPECT_THAT(refusal_of_cluster("-8xH100"),
+              AllOf(HasSubstr("\"-8\" in \"-8xH100\" is no number of nodes or GPUs"), HasSubstr("4x8xH100")));
+  EXPECT_THAT(refusal_of_cluster("99999999999xH100"), HasSubstr("whole numbers from 1 to 100000"));
+  EXPECT_THAT(refusal_of_cluster("4x0.5xH100"), HasSubstr("\"0.5\""));
+  EXPECT_THAT(refusal_of_cluster("4x8x"), HasSubstr("no type of GPU"));
   EXPECT_THAT(refusal_of_cluster("2x8xH100", {"fast", ""}), AllOf(HasSubstr("--network"), HasSubstr("ib-ndr")));
   EXPECT_THAT(refusal_of_cluster("2x8xH100", {"-5", ""}), HasSubstr("--network"));
   EXPECT_THAT(refusal_of_cluster("2x8xH100", {"", "10"}), HasSubstr("one region"));
