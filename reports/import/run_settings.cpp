@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <utility>
 
 #include "reports/import/references.h"
 #include "reports/import/shell_script.h"
@@ -59,7 +60,10 @@ class SettingsReader {
   void read_file(const std::filesystem::path& file) {
     const std::string end = file.extension().string();
     if (end == ".yaml" || end == ".yml" || end == ".json") return read_map(file, 0);
-    read_script(read_text_file(file), file_name(file), file);
+    const std::string text = read_text_file(file);
+    ScriptComments comments = read_comments(text);
+    if (!comments.plan.empty()) out_.comments = std::move(comments);
+    read_script(text, file_name(file), file);
   }
 
   // The launch as one word: bash -c "python3 -m ...".

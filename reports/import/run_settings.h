@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "reports/export/trainers/dialect.h"
+#include "reports/export/trainers/script_comments.h"
 #include "reports/export/trainers/trainer_settings.h"
 
 namespace sextant {
 
 struct RunSettings {
   TrainerSettings settings;
-  std::string program;  // of the launch: "verl.trainer.main_ppo", "examples/run_grpo.py"; empty: not there
+  std::string program;      // of the launch: "verl.trainer.main_ppo", "examples/run_grpo.py"; empty: not there
+  ScriptComments comments;  // of the last script that was exported
   std::vector<std::string> notes;
 };
 

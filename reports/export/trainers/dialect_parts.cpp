@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reports/export/trainers/script_comments.h"
 #include "sextant/error.h"
 
 namespace sextant {
@@ -63,8 +64,7 @@ ShellVariable model_variable(const std::string& variable, const std::string& rol
                              const std::string& model) {
   const std::string& name = workflow.models.at(model).name;
   const bool is_hub_name = name.find('/') != std::string::npos && name.front() != '/' && name.front() != '.';
-  return {variable, role + ", " + as_comment(name) + ": a folder, or its name on Hugging Face",
-          is_hub_name ? name : ""};
+  return {variable, model_meaning(role, name), is_hub_name ? name : ""};
 }
 
 std::string run_name(const std::string& plan) {

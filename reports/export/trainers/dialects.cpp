@@ -2,96 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 #include "core/units.h"
+#include "reports/export/trainers/script_comments.h"
 #include "sextant/error.h"
 
 namespace sextant {
 namespace {
 
-constexpr std::string_view kPlanComment = "# Plan: ";
-constexpr std::string_view kPoolComment = "#   pool ";
-
 std::string line(const std::string& text) { return "# " + as_comment(text) + "\n"; }
-
-// "node-0[0-7] node-1[0-7]": the GPUs of a pool, by node.
-std::string gpus_by_node(const GpuPool& pool, const Cluster& cluster) {
-  std::string out;
-  for (std::size_t first = 0; first < pool.devices.size();) {
-    std::size_t end = first + 1;
-    const auto is_next = [&] {
-      return end < pool.devices.size() && pool.devices[end].value == pool.devices[end - 1].value + 1 &&
-             cluster.node_of(pool.devices[end]) == cluster.node_of(pool.devices[first]);
-    };
-    while (is_next()) ++end;
-    const std::string name = cluster.device_name(pool.devices[first]);
-    const std::size_t slash = name.rfind('/');
-    const std::string number = name.substr(slash + 1);
-    const std::string last = cluster.device_name(pool.devices[end - 1]).substr(slash + 1);
-    out += " " + as_comment(name.substr(0, slash)) + "[" + number + (last == number ? "" : "-" + last) + "]";
-    first = end;
-  }
-  return out;
-}
-
-std::string pool_comment(const GpuPool& pool, const Cluster& cluster) {
-  return std::string(kPoolComment) + pool.name + ", " + std::to_string(pool.nodes) + " x " +
-         std::to_string(pool.gpus_per_node) + " GPUs:" + gpus_by_node(pool, cluster) + "\n";
-}
-
-int number_in(std::string_view text) {
-  int out = 0;
-  std::from_chars(text.data(), text.data() + text.size(), out);
-  return out;
-}
-
-// The reverse of pool_comment.
-GpuPool parse_pool(std::string_view text, const Cluster& cluster) {
-  std::map<std::string, int> first_device;
-  int count = 0;
-  for (const Node& node : cluster.nodes()) {
-    first_device[as_comment(node.name)] = count;
-    count += node.devices;
-  }
-  GpuPool pool;
-  const std::size_t comma = text.find(", "), colon = text.find(" GPUs:");
-  if (comma == std::string_view::npos || colon == std::string_view::npos)
-    throw_bad_input("a pool without GPUs");
-  pool.name = text.substr(0, comma);
-  const std::string_view size = text.substr(comma + 2, colon - comma - 2);
-  pool.nodes = number_in(size);
-  pool.gpus_per_node = number_in(size.substr(size.find("x ") + 2));
-  std::string_view rest = text.substr(colon + 6);
-  while (!rest.empty()) {
-    const std::size_t open = rest.find('['), close = rest.find(']');
-    if (open == std::string_view::npos || close == std::string_view::npos) break;
-    const auto node = first_device.find(std::string(rest.substr(1, open - 1)));
-    if (node == first_device.end())
-      throw_bad_input("the cluster has no node \"" + std::string(rest.substr(1, open - 1)) + "\"");
-    const std::string_view range = rest.substr(open + 1, close - open - 1);
-    const std::size_t dash = range.find('-');
-    const int first = number_in(range);
-    const int last = dash == std::string_view::npos ? first : number_in(range.substr(dash + 1));
-    for (int number = first; number <= last; ++number) pool.devices.push_back(DeviceId{node->second + number});
-    rest.remove_prefix(close + 1);
-  }
-  if (static_cast<int>(pool.devices.size()) != pool.gpus())
-    throw_bad_input("pool " + pool.name + ": wrong number");
-  return pool;
-}
-
-std::vector<std::string_view> lines_after(std::string_view script, std::string_view prefix) {
-  std::vector<std::string_view> out;
-  while (!script.empty()) {
-    const std::size_t end = std::min(script.find('\n'), script.size());
-    if (script.substr(0, prefix.size()) == prefix)
-      out.push_back(script.substr(prefix.size(), end - prefix.size()));
-    script.remove_prefix(std::min(end + 1, script.size()));
-  }
-  return out;
-}
 
 std::string variables_text(const std::vector<ShellVariable>& variables) {
   std::string out;
@@ -113,13 +33,11 @@ std::string arguments_text(const TrainerScript& script, SettingForm form) {
   return "cat > \"$CONFIG\" <<'YAML'\n" + yaml_text(script.settings) + "YAML\n\n" + hydra_arguments(shell);
 }
 
-std::string head_text(const Plan& plan, const TrainerConfig& config, const TrainerProblem& problem,
+std::string head_text(const TrainerConfig& config, const TrainerProblem& problem,
                       const ExportedPlan& exported) {
   std::string out = "#!/usr/bin/env bash\n" + line("Written by sextant export for " + problem.profile.name +
                                                    ", version " + problem.profile.version + ".");
-  out += std::string(kPlanComment) + as_comment(config.plan) + "\n#\n# GPUs that the plan was made for:\n";
-  for (const GpuPool& pool : config.pools) out += pool_comment(pool, problem.cluster);
-  out += "#\n# Tasks:\n";
+  out += pools_comments(config, problem.cluster) + "#\n# Tasks:\n";
   for (const auto& [name, task] : exported.plan.tasks) out += line("  " + name + " " + describe(task));
   if (!exported.unsaid.empty()) {
     out += "#\n# Not as the plan has it, because the framework cannot:\n";
@@ -129,7 +47,6 @@ std::string head_text(const Plan& plan, const TrainerConfig& config, const Train
     out += "#\n# Notes:\n";
     for (const std::string& sentence : exported.notes) out += line("  - " + sentence);
   }
-  static_cast<void>(plan);
   return out;
 }
 
@@ -242,9 +159,9 @@ ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const 
   out.unsaid = with_costs(plan, nearest.unsaid, time);
   out.notes = placement_notes(config, problem.cluster);
   out.notes.insert(out.notes.end(), script.notes.begin(), script.notes.end());
-  out.text = head_text(plan, config, problem, out) + "set -euo pipefail\n\n" +
-             variables_text(script.variables) + "\n" + arguments_text(script, dialect.form) + "\n" +
-             script.command + " \"${arguments[@]}\" \"$@\"\n";
+  out.text = head_text(config, problem, out) + "set -euo pipefail\n\n" + variables_text(script.variables) +
+             "\n" + arguments_text(script, dialect.form) + "\n" + script.command +
+             " \"${arguments[@]}\" \"$@\"\n";
   return out;
 }
 
@@ -266,18 +183,17 @@ Plan plan_in_pools(const TrainerSettings& settings, TrainerConfig config, const 
 }  // namespace
 
 Plan plan_of_settings(const TrainerSettings& settings, const std::string& name, const TrainerProblem& problem,
-                      const Dialect& dialect) {
+                      const Dialect& dialect, const std::vector<GpuPool>& pools) {
   TrainerConfig config;
   config.plan = name;
+  config.pools = pools;
   return plan_in_pools(settings, std::move(config), problem, dialect);
 }
 
 Plan read_exported(std::string_view script, const TrainerProblem& problem, const Dialect& dialect) {
-  TrainerConfig config;
-  for (const std::string_view name : lines_after(script, kPlanComment)) config.plan = name;
-  for (const std::string_view pool : lines_after(script, kPoolComment))
-    config.pools.push_back(parse_pool(pool, problem.cluster));
-  return plan_in_pools(read_settings(script, dialect), std::move(config), problem, dialect);
+  const ScriptComments comments = read_comments(script);
+  return plan_of_settings(read_settings(script, dialect), comments.plan, problem, dialect,
+                          pools_of(comments, problem.cluster));
 }
 
 }  // namespace sextant

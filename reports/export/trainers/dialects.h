@@ -40,10 +40,12 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Plan read_exported(std::string_view script, const TrainerProblem& problem,
                                  const Dialect& dialect);
 
-// The plan of these settings on the first GPUs of the cluster. Values that the settings leave open are the
-// profile's. Throws Error(bad_input) with the key.
+// The plan of these settings, in these pools or, if there are none, on the first GPUs of the cluster. Values that
+// the settings leave open are the profile's. Throws Error(bad_input) with the key, or with a pool that has another
+// size than the settings say.
 [[nodiscard]] Plan plan_of_settings(const TrainerSettings& settings, const std::string& name,
-                                    const TrainerProblem& problem, const Dialect& dialect);
+                                    const TrainerProblem& problem, const Dialect& dialect,
+                                    const std::vector<GpuPool>& pools = {});
 
 // The settings that a script holds.
 [[nodiscard]] TrainerSettings read_settings(std::string_view script, const Dialect& dialect);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "core/json_value.h"
 #include "reports/import/importers.h"
 #include "reports/import/yaml_file.h"
@@ -14,7 +16,7 @@ namespace {
 constexpr int kScripts = 100;  // per dialect
 constexpr unsigned kMaxSeeds = 2000;
 
-// The GPUs of a plan may be others: an importer takes the first ones.
+// Without the comments of the script an importer takes the first GPUs.
 std::string without_devices(const Plan& plan) {
   std::string out;
   for (const auto& [name, task] : plan.tasks) {
@@ -24,6 +26,12 @@ std::string without_devices(const Plan& plan) {
            std::string(name_of(task.recompute)) + " " + std::to_string(task.micro_batch_sequences) + " " +
            std::to_string(task.decode_batch_sequences) + "\n";
   }
+  return out;
+}
+
+std::map<std::string, std::vector<Replica>> devices_of(const Plan& plan) {
+  std::map<std::string, std::vector<Replica>> out;
+  for (const auto& [name, task] : plan.tasks) out[name] = task.replicas;
   return out;
 }
 
@@ -71,6 +79,10 @@ TEST_P(EveryImporter, ReadsWorkflowAndPlanOfExportedScripts) {
     const Plan plan = plan_of_settings(run.settings, "plan", problem, dialect);
     ASSERT_EQ(without_devices(plan), without_devices(exported.plan)) << "seed " << seed << "\n"
                                                                      << exported.text;
+    const std::vector<GpuPool> pools = pools_of(run.comments, cluster);
+    ASSERT_EQ(devices_of(plan_of_settings(run.settings, "plan", problem, dialect, pools)),
+              devices_of(exported.plan))
+        << exported.text;
     ASSERT_THAT(unused_settings(run.settings, importer, facts), ::testing::IsEmpty()) << exported.text;
     if (HasFailure()) return;
   }
