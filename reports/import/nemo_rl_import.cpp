@@ -30,9 +30,9 @@ void derive_base(TrainerSettings& settings) {
 }
 
 void read_nemo_lengths(const TrainerSettings& settings, RunFacts& facts) {
-  const int total = settings.integer(kTotalTokens, 512);
-  facts.max_prompt_tokens = std::min(settings.integer(kPromptTokens, total), total);
-  facts.max_response_tokens = std::min(settings.integer(kNewTokens, total), total);
+  const int total = settings.count(kTotalTokens, 512);
+  facts.max_prompt_tokens = std::min(settings.count(kPromptTokens, total), total);
+  facts.max_response_tokens = std::min(settings.count(kNewTokens, total), total);
   if (facts.max_prompt_tokens + facts.max_response_tokens <= total) return;
   constexpr int kPromptPart = 4;  // of the whole, where a configuration leaves it open
   facts.max_prompt_tokens = std::max(1, std::min(facts.max_prompt_tokens, total / kPromptPart));
@@ -43,9 +43,9 @@ void read_nemo_lengths(const TrainerSettings& settings, RunFacts& facts) {
 }
 
 void read_nemo_batches(const TrainerSettings& settings, RunFacts& facts) {
-  facts.prompts = settings.integer("grpo.num_prompts_per_step", 32);
-  facts.responses_per_prompt = settings.integer("grpo.num_generations_per_prompt", 16);
-  const int step = std::max(1, settings.integer("policy.train_global_batch_size", 512));
+  facts.prompts = settings.count("grpo.num_prompts_per_step", 32);
+  facts.responses_per_prompt = settings.count("grpo.num_generations_per_prompt", 16);
+  const int step = settings.count("policy.train_global_batch_size", 512);
   const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
   facts.mini_batches = static_cast<int>(std::max(1LL, sequences / step));
   if (sequences % step != 0)
@@ -59,13 +59,13 @@ RunFacts read_nemo_run(RunSettings& run) {
   RunFacts facts;
   const bool is_megatron = settings.flag("policy.megatron_cfg.enabled", false);
   facts.profile = is_megatron ? "nemo-rl-megatron" : "nemo-rl-dtensor";
-  facts.nodes = settings.integer("cluster.num_nodes", 1);
-  facts.gpus_per_node = settings.integer("cluster.gpus_per_node", 1);
+  facts.nodes = settings.count("cluster.num_nodes", 1, TrainerSettings::kMaxNodes);
+  facts.gpus_per_node = settings.count("cluster.gpus_per_node", 1, TrainerSettings::kMaxGpusPerNode);
   facts.actor = settings.text("policy.model_name", "");
   facts.has_reference = settings.number("loss_fn.reference_policy_kl_penalty", 0.01) != 0;
   facts.has_old_log_prob = !settings.flag("loss_fn.force_on_policy_ratio", false);
   if (settings.flag("grpo.async_grpo.enabled", false)) {
-    const int age = settings.integer("grpo.async_grpo.max_trajectory_age_steps", 1);
+    const int age = settings.count("grpo.async_grpo.max_trajectory_age_steps", 1);
     facts.is_interrupted = settings.flag("grpo.async_grpo.in_flight_weight_updates", false);
     facts.mode = age == 1 && !facts.is_interrupted ? Mode::one_step_off : Mode::asynchronous;
     facts.staleness = age;

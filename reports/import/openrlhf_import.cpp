@@ -76,7 +76,8 @@ void rename_flags(TrainerSettings& settings) {
 }
 
 GpuShape pool_of(const TrainerSettings& settings, const std::string& role) {
-  return {settings.integer(role + ".num_nodes", 1), settings.integer(role + ".num_gpus_per_node", 8)};
+  return {settings.count(role + ".num_nodes", 1, TrainerSettings::kMaxNodes),
+          settings.count(role + ".num_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode)};
 }
 
 // Models with GPUs of their own, and the engines' GPUs, take nodes after one another.
@@ -92,27 +93,27 @@ void read_ray_gpus(const TrainerSettings& settings, RunFacts& facts) {
     add("reward", facts.has_reward_model, "train.colocate_critic_reward");
   }
   if (!is_one || facts.mode != Mode::synchronous) {
-    const int engines = settings.integer("vllm.num_engines", 1),
-              width = settings.integer("vllm.tensor_parallel_size", 1);
+    const int engines = settings.count("vllm.num_engines", 1, TrainerSettings::kMaxNodes),
+              width = settings.count("vllm.tensor_parallel_size", 1, TrainerSettings::kMaxGpusPerNode);
     const int gpus = engines * width, node = std::max(1, shape.gpus_per_node);
-    shape = shape_of_pools(shape, gpus <= node ? GpuShape{1, gpus} : GpuShape{(gpus + node - 1) / node, node});
+    shape = shape_of_pools(shape, gpus <= node ? GpuShape{1, gpus} : GpuShape{1 + (gpus - 1) / node, node});
   }
   facts.nodes = shape.nodes;
   facts.gpus_per_node = shape.gpus_per_node;
 }
 
 void read_ray_lengths(const TrainerSettings& settings, RunFacts& facts) {
-  const int total = settings.integer("data.max_len", 2048);
-  facts.max_response_tokens = settings.integer("rollout.max_new_tokens", 1024);
+  const int total = settings.count("data.max_len", 2048);
+  facts.max_response_tokens = settings.count("rollout.max_new_tokens", 1024);
   const int rest = total - facts.max_response_tokens;
-  facts.max_prompt_tokens = settings.integer("prompt_max_len", rest > 0 ? rest : 1024);
+  facts.max_prompt_tokens = settings.count("prompt_max_len", rest > 0 ? rest : 1024);
 }
 
 void read_ray_batches(const TrainerSettings& settings, RunFacts& facts) {
-  facts.prompts = settings.integer("rollout.batch_size", 1024);
-  facts.responses_per_prompt = settings.integer("rollout.n_samples_per_prompt", 1);
+  facts.prompts = settings.count("rollout.batch_size", 1024);
+  facts.responses_per_prompt = settings.count("rollout.n_samples_per_prompt", 1);
   const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
-  const int step = std::max(1, settings.integer("train.batch_size", 128));
+  const int step = settings.count("train.batch_size", 128);
   facts.mini_batches = static_cast<int>(std::max(1LL, sequences / step));
   if (sequences % step != 0)
     facts.notes.push_back("train.batch_size does not divide the sequences of a batch: " +
@@ -122,7 +123,7 @@ void read_ray_batches(const TrainerSettings& settings, RunFacts& facts) {
 // The program changes its own flags in this way after it has read them.
 void derive_ray_flags(TrainerSettings& settings) {
   const bool counts_tokens = settings.flag("train.dynamic_batch_enable", false);
-  const bool is_ring = settings.integer("ds.ring_attn_size", 1) > 1;
+  const bool is_ring = settings.count("ds.ring_attn_size", 1) > 1;
   if (counts_tokens || is_ring) settings.assume("ds.packing_samples", true);
   if (!settings.flag("train.colocate_all", false) && settings.flag("vllm.enable_sleep", false))
     settings.put("vllm.enable_sleep", false, "");
@@ -146,7 +147,7 @@ RunFacts read_ray_run(RunSettings& run) {
   if (facts.has_reward_model) facts.reward = settings.text("reward.model_name_or_path", "");
   if (facts.has_critic) facts.critic = settings.text("critic.model_name_or_path", facts.reward);
   if (settings.flag("train.async_enable", false)) {
-    const int queue = settings.integer("train.async_queue_size", 1);
+    const int queue = settings.count("train.async_queue_size", 1);
     facts.is_interrupted = settings.flag("train.partial_rollout_enable", false);
     facts.mode = queue == 1 && !facts.is_interrupted ? Mode::one_step_off : Mode::asynchronous;
     facts.staleness = queue;

@@ -72,12 +72,13 @@ MicroBatchKeys pass_keys(const char* root) {
 
 // The number of groups of GPUs over which verl divides a micro-batch that is stated for all together.
 int groups_of(const TrainerSettings& settings, const char* root, bool is_megatron) {
-  int gpus = settings.integer("trainer.nnodes", 1) * settings.integer("trainer.n_gpus_per_node", 8);
+  int gpus = settings.count("trainer.nnodes", 1, TrainerSettings::kMaxNodes) *
+             settings.count("trainer.n_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode);
   const std::string base = is_megatron ? key_of(root, "megatron.") : std::string(root);
-  if (!is_megatron) return gpus / std::max(1, settings.integer(base + "ulysses_sequence_parallel_size", 1));
+  if (!is_megatron) return gpus / settings.count(base + "ulysses_sequence_parallel_size", 1);
   for (const char* degree :
        {"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"})
-    gpus /= std::max(1, settings.integer(base + degree, 1));
+    gpus /= settings.count(base + degree, 1);
   return gpus;
 }
 
@@ -98,7 +99,7 @@ void derive_micro_batches(const MicroBatchKeys& keys, const MicroBatchDefaults& 
   if (dynamic == true) return;
   if (of_all.is_number()) {
     const int groups = std::max(1, groups_of(settings, root, is_megatron));
-    settings.assume(keys.per_gpu, std::max(1, settings.integer(keys.of_all, 1) / groups));
+    settings.assume(keys.per_gpu, std::max(1, settings.count(keys.of_all, 1) / groups));
     return;
   }
   if (!value_in(settings, keys.per_gpu, nullptr).is_null()) return;
@@ -128,7 +129,8 @@ std::string named_model(const TrainerSettings& settings, const char* key) { retu
 void read_verl_mode(const RunSettings& run, RunFacts& facts) {
   const TrainerSettings& settings = run.settings;
   const auto pool = [&](const std::string& root) {
-    return GpuShape{settings.integer(root + "nnodes", 1), settings.integer(root + "n_gpus_per_node", 8)};
+    return GpuShape{settings.count(root + "nnodes", 1, TrainerSettings::kMaxNodes),
+                    settings.count(root + "n_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode)};
   };
   GpuShape shape = pool("trainer.");
   const bool is_async = contains(run.program, "fully_async");
@@ -149,23 +151,27 @@ void read_verl_mode(const RunSettings& run, RunFacts& facts) {
 }
 
 void read_verl_batches(const TrainerSettings& settings, RunFacts& facts) {
-  const int step = settings.integer(key_of(kActorRoot, "ppo_mini_batch_size"), 256);
-  if (step < 1)
-    throw_bad_input(settings.place_of(key_of(kActorRoot, "ppo_mini_batch_size")) + ": must be positive");
-  facts.responses_per_prompt = settings.integer(key_of(kRolloutRoot, "n"), 1);
+  const int step = settings.count(key_of(kActorRoot, "ppo_mini_batch_size"), 256);
+  facts.responses_per_prompt = settings.count(key_of(kRolloutRoot, "n"), 1);
   if (facts.mode == Mode::asynchronous) {
-    facts.mini_batches = settings.integer("async_training.trigger_parameter_sync_step", 4) *
-                         settings.integer("async_training.require_batches", 1);
-    facts.prompts = step * facts.mini_batches;
+    constexpr int kMaxSteps = 10'000;
+    facts.mini_batches = settings.count("async_training.trigger_parameter_sync_step", 4, kMaxSteps) *
+                         settings.count("async_training.require_batches", 1, kMaxSteps);
+    const long long prompts = 1LL * step * facts.mini_batches;
+    if (prompts > TrainerSettings::kMaxCount)
+      throw_bad_input(settings.place_of(key_of(kActorRoot, "ppo_mini_batch_size")) + ": " +
+                      std::to_string(facts.mini_batches) + " optimizer steps of " + std::to_string(step) +
+                      " prompts are more than " + std::to_string(TrainerSettings::kMaxCount) + " prompts");
+    facts.prompts = static_cast<int>(prompts);
   } else {
-    facts.prompts = settings.integer("data.train_batch_size", 1024);
+    facts.prompts = settings.count("data.train_batch_size", 1024);
     facts.mini_batches = std::max(1, facts.prompts / step);
     if (facts.prompts % step != 0)
       facts.notes.push_back("data.train_batch_size is not a multiple of ppo_mini_batch_size: " +
                             std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
   }
-  facts.max_prompt_tokens = settings.integer("data.max_prompt_length", 512);
-  facts.max_response_tokens = settings.integer("data.max_response_length", 512);
+  facts.max_prompt_tokens = settings.count("data.max_prompt_length", 512);
+  facts.max_response_tokens = settings.count("data.max_response_length", 512);
 }
 
 void read_verl_models(const TrainerSettings& settings, RunFacts& facts) {

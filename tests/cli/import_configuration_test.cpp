@@ -161,7 +161,7 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
   EXPECT_THAT(refusal(launch + "actor_rollout_ref.model.path=/x/no-such-model", {"--gpus", "H100"}),
               HasSubstr("name the model with --model"));
   EXPECT_THAT(refusal(launch + "trainer.nnodes=$NODES", {"--gpus", "H100"}),
-              HasSubstr("run.sh:2: trainer.nnodes: expected an integer, got \"$NODES\""));
+              HasSubstr("run.sh:2: trainer.nnodes: expected an integer from 1 to 100000, got \"$NODES\""));
   EXPECT_THAT(refusal(launch + "a.b='", {"--gpus", "H100"}), HasSubstr("run.sh:2: the quote"));
   EXPECT_THAT(refusal(launch, {"--gpus", "H100", "--set", "x"}), HasSubstr("expected NAME=VALUE"));
   EXPECT_THAT(
@@ -174,3 +174,21 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
 
 }  // namespace
 }  // namespace sextant::test
+  const std::string model = "actor_rollout_ref.model.path=Qwen/Qwen3-14B ";
+  const auto refused = [&](const std::string& setting) {
+    return refusal(launch + model + setting, {"--gpus", "H100"});
+  };
+  EXPECT_THAT(refused("data.train_batch_size=-5"),
+              HasSubstr("run.sh:2: data.train_batch_size: expected an integer from 1 to 100000000, got -5"));
+  EXPECT_THAT(refused("trainer.nnodes=999999999"),
+              HasSubstr("run.sh:2: trainer.nnodes: expected an integer from 1 to 100000, got 999999999"));
+  EXPECT_THAT(refused("trainer.nnodes=100000 trainer.n_gpus_per_node=1000"),
+              HasSubstr("100000 nodes of 1000 GPUs: a cluster has at most 1000000"));
+  EXPECT_THAT(
+      refused("actor_rollout_ref.rollout.n=many"),
+      HasSubstr(
+          "run.sh:2: actor_rollout_ref.rollout.n: expected an integer from 1 to 100000000, got \"many\""));
+  EXPECT_THAT(refused("actor_rollout_ref.rollout.tensor_model_parallel_size=0.5"),
+              HasSubstr("tensor_model_parallel_size: expected an integer from 1 to 100000000, got 0.5"));
+  EXPECT_THAT(refused("data.train_batch_size=100000000 actor_rollout_ref.rollout.n=1000000"),
+              HasSubstr("more than 100 million sequences"));

@@ -235,7 +235,8 @@ TrainerScript write_areal(const TrainerConfig& config, const TrainerProblem& pro
 
 int read_areal_pool(const std::string& name, const ArealDegrees& degrees, const TrainerSettings& settings,
                     const TrainerProblem& problem, TrainerConfig& config) {
-  const int per_node = std::max(1, settings.integer("cluster.n_gpus_per_node", 8)), gpus = degrees.gpus();
+  const int per_node = settings.count("cluster.n_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode),
+            gpus = degrees.gpus();
   const bool is_whole = gpus % per_node == 0;
   return take_pool(name, is_whole ? gpus / per_node : 1, is_whole ? per_node : gpus, problem.cluster, config);
 }
@@ -256,15 +257,15 @@ void take_areal_degrees(const ArealDegrees& degrees, TrainerTask& task) {
 void read_areal_options(const TrainerSettings& settings, const std::string& root, TaskKind kind,
                         TrainerTask& task) {
   Execution& execution = task.options.execution;
-  const int tokens = settings.integer(root + "mb_spec.max_tokens_per_mb",
-                                      execution.micro_batch_tokens * execution.context_parallel);
+  const int tokens = settings.count(root + "mb_spec.max_tokens_per_mb",
+                                    execution.micro_batch_tokens * execution.context_parallel);
   execution.micro_batch_tokens = std::max(1, tokens / execution.context_parallel);
   execution.offload_weights = settings.flag(root + "offload", false);
   if (kind != TaskKind::training) return;
   task.options.recompute =
       settings.flag(root + "gradient_checkpointing", false) ? Recompute::full : Recompute::none;
   execution.offload_optimizer = settings.flag(root + "fsdp.offload_params", false);
-  execution.lora_rank = settings.flag(root + "use_lora", false) ? settings.integer(root + "lora_rank", 32) : 0;
+  execution.lora_rank = settings.flag(root + "use_lora", false) ? settings.count(root + "lora_rank", 32) : 0;
 }
 
 void read_areal_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
@@ -277,9 +278,8 @@ void read_areal_engine(const TrainerSettings& settings, const TrainerProblem& pr
   Execution& execution = task.options.execution;
   execution.offload_weights = !host.empty();
   task.options.decode_batch_sequences =
-      settings.integer("sglang.max_running_requests", task.options.decode_batch_sequences);
-  execution.prefill_chunk_tokens =
-      settings.integer("sglang.max_prefill_tokens", execution.prefill_chunk_tokens);
+      settings.count("sglang.max_running_requests", task.options.decode_batch_sequences);
+  execution.prefill_chunk_tokens = settings.count("sglang.max_prefill_tokens", execution.prefill_chunk_tokens);
   execution.shared_prompts = !settings.flag("sglang.disable_radix_cache", true);
   execution.cuda_graphs = !settings.flag("sglang.disable_cuda_graph", false);
   complete_layout(kEngine, problem, 0, 0, config);

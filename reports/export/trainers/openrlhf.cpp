@@ -221,36 +221,41 @@ void read_roles(const TrainerSettings& settings, const TrainerProblem& problem, 
     if (tasks.empty()) continue;
     if (is_one && is_sync) tasks.emplace_back(task_names::kActorGeneration);
     constexpr int kDefaultGpus = 8;
-    const int pool =
-        take_pool(pool_name(tasks, workflow), settings.integer(owner.name + ".num_nodes", 1),
-                  settings.integer(owner.name + ".num_gpus_per_node", kDefaultGpus), problem.cluster, config);
+    const int pool = take_pool(
+        pool_name(tasks, workflow), settings.count(owner.name + ".num_nodes", 1, TrainerSettings::kMaxNodes),
+        settings.count(owner.name + ".num_gpus_per_node", kDefaultGpus, TrainerSettings::kMaxGpusPerNode),
+        problem.cluster, config);
     for (const std::string& task : tasks) config.tasks.at(task).pool = pool;
   }
   if (is_one && is_sync) return;
-  const int gpus = settings.integer("vllm.num_engines", 1) * settings.integer("vllm.tensor_parallel_size", 1);
+  const int gpus = settings.count("vllm.num_engines", 1, TrainerSettings::kMaxNodes) *
+                   settings.count("vllm.tensor_parallel_size", 1, TrainerSettings::kMaxGpusPerNode);
   config.tasks.at(task_names::kActorGeneration).pool = take_pool("rollout", 1, gpus, problem.cluster, config);
 }
 
 void read_deepspeed(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   const bool counts_tokens = settings.flag("train.dynamic_batch_enable", false);
   const int zero_stage = settings.integer("ds.zero_stage", 2);
+  if (zero_stage < 0 || zero_stage > 3)
+    throw_bad_input(settings.place_of("ds.zero_stage") + ": expected an integer from 0 to 3, got " +
+                    std::to_string(zero_stage));
   constexpr int kDefaultTokens = 16192;
-  const int tokens = settings.integer("train.max_tokens_per_gpu", kDefaultTokens);
+  const int tokens = settings.count("train.max_tokens_per_gpu", kDefaultTokens);
   for (const Task& named : problem.workflow.tasks) {
     if (named.kind == TaskKind::generation) continue;
     TrainerTask& task = config.tasks.at(named.name);
     Execution& execution = task.options.execution;
-    execution.context_parallel = settings.integer("ds.ring_attn_size", 1);
+    execution.context_parallel = settings.count("ds.ring_attn_size", 1);
     execution.packed = settings.flag("ds.packing_samples", false);
     const bool trains = named.kind == TaskKind::training;
     execution.micro_batch_tokens = !counts_tokens ? 0
                                    : trains       ? tokens
-                                                  : settings.integer("rollout.max_tokens_per_gpu", tokens);
+                                                  : settings.count("rollout.max_tokens_per_gpu", tokens);
     if (!counts_tokens)
       task.options.micro_batch_sequences =
-          settings.integer(trains ? "train.micro_batch_size" : "rollout.micro_batch_size", 1);
+          settings.count(trains ? "train.micro_batch_size" : "rollout.micro_batch_size", 1);
     if (trains) {
-      task.tensor_parallel = settings.integer("ds.tensor_parallel_size", 1);
+      task.tensor_parallel = settings.count("ds.tensor_parallel_size", 1);
       execution.zero_stage = zero_stage;
       execution.offload_optimizer = settings.flag("ds.adam_offload", false);
       execution.offload_weights = settings.flag("ds.enable_sleep", false);
@@ -272,7 +277,7 @@ void read_openrlhf(const TrainerSettings& settings, const TrainerProblem& proble
   read_roles(settings, problem, config);
   const std::string name = task_names::kActorGeneration;
   TrainerTask& engine = config.tasks.at(name);
-  engine.tensor_parallel = settings.integer("vllm.tensor_parallel_size", 1);
+  engine.tensor_parallel = settings.count("vllm.tensor_parallel_size", 1);
   engine.options.execution.shared_prompts = settings.flag("vllm.enable_prefix_caching", false);
   engine.options.execution.cuda_graphs = !settings.flag("vllm.enforce_eager", false);
   engine.options.execution.offload_weights = settings.flag("vllm.enable_sleep", false);

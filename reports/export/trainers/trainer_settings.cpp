@@ -13,8 +13,14 @@
 namespace sextant {
 namespace {
 
-[[noreturn]] void fail_setting(const std::string& place, const char* wanted, const Json& found) {
+[[noreturn]] void fail_setting(const std::string& place, const std::string& wanted, const Json& found) {
   throw_bad_input(place + ": expected " + wanted + ", got " + shorten(found.dump(), kShownCharacters));
+}
+
+bool is_whole(const Json& value, double smallest, double largest) {
+  if (!value.is_number()) return false;
+  const auto number = value.get<double>();
+  return number == std::floor(number) && number >= smallest && number <= largest;
 }
 
 bool is_plain_word(std::string_view text) {
@@ -192,9 +198,15 @@ int TrainerSettings::integer(std::string_view key, int otherwise) const {
   const Json* value = requested(key, otherwise);
   if (value == nullptr) return otherwise;
   constexpr double kLargest = 2147483647;
-  const bool is_whole = value->is_number() && value->get<double>() == std::floor(value->get<double>()) &&
-                        std::abs(value->get<double>()) <= kLargest;
-  if (!is_whole) fail_setting(place_of(key), "an integer", *value);
+  if (!is_whole(*value, -kLargest, kLargest)) fail_setting(place_of(key), "an integer", *value);
+  return static_cast<int>(value->get<double>());
+}
+
+int TrainerSettings::count(std::string_view key, int otherwise, int largest) const {
+  const Json* value = requested(key, otherwise);
+  if (value == nullptr) return otherwise;
+  if (!is_whole(*value, 1, largest))
+    fail_setting(place_of(key), "an integer from 1 to " + std::to_string(largest), *value);
   return static_cast<int>(value->get<double>());
 }
 

@@ -25,6 +25,9 @@ struct TrainerSetting {
 
 class TrainerSettings {
  public:
+  static constexpr int kMaxCount = 100'000'000;  // of anything: prompts, tokens
+  static constexpr int kMaxNodes = 100'000, kMaxGpusPerNode = 1000;
+
   void begin_group(const std::string& comment) { group_ = comment; }
   void set(const std::string& key, const Json& value) {
     all_.push_back({key, value, false, false, group_, {}});
@@ -50,6 +53,8 @@ class TrainerSettings {
   // The value of the key, or `otherwise` if it is not there or null. Throws Error(bad_input) with the key if
   // the value is of another type.
   [[nodiscard]] int integer(std::string_view key, int otherwise) const;
+  // From 1 to `largest`.
+  [[nodiscard]] int count(std::string_view key, int otherwise, int largest = kMaxCount) const;
   [[nodiscard]] double number(std::string_view key, double otherwise) const;
   [[nodiscard]] bool flag(std::string_view key, bool otherwise) const;
   [[nodiscard]] std::string text(std::string_view key, const std::string& otherwise) const;

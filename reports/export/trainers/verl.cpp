@@ -267,16 +267,16 @@ TrainerScript write_verl(const TrainerConfig& config, const TrainerProblem& prob
 void read_batches(const VerlTask& where, const TrainerSettings& settings, TaskPlan& options) {
   Execution& execution = options.execution;
   if (settings.flag(where.dynamic, false)) {
-    execution.micro_batch_tokens = settings.integer(where.budget, execution.micro_batch_tokens);
+    execution.micro_batch_tokens = settings.count(where.budget, execution.micro_batch_tokens);
   } else {
     execution.micro_batch_tokens = 0;
-    options.micro_batch_sequences = settings.integer(where.batch, options.micro_batch_sequences);
+    options.micro_batch_sequences = settings.count(where.batch, options.micro_batch_sequences);
   }
 }
 
 void read_fsdp(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
   Execution& execution = task.options.execution;
-  execution.context_parallel = settings.integer(where.root + "ulysses_sequence_parallel_size", 1);
+  execution.context_parallel = settings.count(where.root + "ulysses_sequence_parallel_size", 1);
   execution.offload_weights = settings.flag(where.fsdp + "param_offload", false);
   if (where.root == "reward_model.")
     execution.packed = settings.flag("reward_model.model.use_remove_padding", false);
@@ -302,16 +302,16 @@ std::pair<int, int> read_ends(const VerlTask& where, const TrainerSettings& sett
 void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
   Execution& execution = task.options.execution;
   const std::string root = where.root + "megatron.";
-  task.tensor_parallel = settings.integer(root + "tensor_model_parallel_size", 1);
-  task.pipeline_parallel = settings.integer(root + "pipeline_model_parallel_size", 1);
-  execution.context_parallel = settings.integer(root + "context_parallel_size", 1);
-  execution.expert_parallel = settings.integer(root + "expert_model_parallel_size", 1);
+  task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 1);
+  task.pipeline_parallel = settings.count(root + "pipeline_model_parallel_size", 1);
+  execution.context_parallel = settings.count(root + "context_parallel_size", 1);
+  execution.expert_parallel = settings.count(root + "expert_model_parallel_size", 1);
   execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 0);
   execution.sequence_parallel = settings.flag(root + "sequence_parallel", true);
   execution.offload_weights = settings.flag(root + "param_offload", false);
   if (!trains) return;
   execution.zero_stage = settings.flag(root + "use_distributed_optimizer", true) ? 1 : 0;
-  execution.virtual_stages = settings.integer(root + "virtual_pipeline_model_parallel_size", 1);
+  execution.virtual_stages = settings.count(root + "virtual_pipeline_model_parallel_size", 1);
   execution.offload_optimizer =
       settings.flag(where.root + "optim.override_optimizer_config.optimizer_cpu_offload", false);
   const std::string granularity = settings.text(recompute_key(where, "granularity"), "");
@@ -335,11 +335,11 @@ void read_engine(const TrainerSettings& settings, const TrainerProblem& problem,
   const std::string root = kRollout, name = task_names::kActorGeneration;
   TrainerTask& task = config.tasks.at(name);
   Execution& execution = task.options.execution;
-  task.tensor_parallel = settings.integer(root + "tensor_model_parallel_size", 2);
+  task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 2);
   task.options.decode_batch_sequences =
-      settings.integer(root + "max_num_seqs", task.options.decode_batch_sequences);
+      settings.count(root + "max_num_seqs", task.options.decode_batch_sequences);
   execution.prefill_chunk_tokens =
-      settings.integer(root + "max_num_batched_tokens", execution.prefill_chunk_tokens);
+      settings.count(root + "max_num_batched_tokens", execution.prefill_chunk_tokens);
   execution.shared_prompts = settings.flag(root + "enable_prefix_caching", true);
   execution.cuda_graphs = !settings.flag(root + "enforce_eager", false);
   execution.offload_weights = settings.flag(root + "free_cache_engine", true);
@@ -352,8 +352,9 @@ void read_engine(const TrainerSettings& settings, const TrainerProblem& problem,
 void read_pools(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   constexpr int kDefaultGpus = 8;
   const auto take = [&](const std::string& name, const std::string& root) {
-    return take_pool(name, settings.integer(root + "nnodes", 1),
-                     settings.integer(root + "n_gpus_per_node", kDefaultGpus), problem.cluster, config);
+    return take_pool(name, settings.count(root + "nnodes", 1, TrainerSettings::kMaxNodes),
+                     settings.count(root + "n_gpus_per_node", kDefaultGpus, TrainerSettings::kMaxGpusPerNode),
+                     problem.cluster, config);
   };
   const int trainer = take("trainer", "trainer.");
   for (auto& [name, task] : config.tasks) task.pool = trainer;
