@@ -67,9 +67,12 @@ ShellVariable model_variable(const std::string& variable, const std::string& rol
   return {variable, model_meaning(role, name), is_hub_name ? name : ""};
 }
 
-std::string run_name(const std::string& plan) {
+std::string run_name(const std::string& plan, const TrainerProblem& problem) {
+  const std::string& workflow = problem.workflow.name;
+  const bool is_of_planner = plan.empty() || plan.starts_with(workflow + "-");
+  const std::string name = is_of_planner ? workflow + "-" + problem.profile.family : plan;
   std::string out;
-  for (const char c : plan) {
+  for (const char c : name) {
     const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                           c == '-' || c == '_' || c == '.';
     if (is_plain) {

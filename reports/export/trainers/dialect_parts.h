@@ -21,8 +21,9 @@ void note_uneven_steps(const Workflow& workflow, TrainerScript& script);
 [[nodiscard]] ShellVariable model_variable(const std::string& variable, const std::string& role,
                                            const Workflow& workflow, const std::string& model);
 
-// The name of a plan with letters, digits, "-", "_" and "." only; "sextant" if nothing is left.
-[[nodiscard]] std::string run_name(const std::string& plan);
+// The name of a run of this plan, with letters, digits, "-", "_" and "." only: the plan's name or, if a planner
+// gave it ("grpo of Qwen3-14B-portfolio"), those of workflow and framework; "sextant" if nothing is left.
+[[nodiscard]] std::string run_name(const std::string& plan, const TrainerProblem& problem);
 
 // The task's number of replicas, from the GPUs of its pool.
 [[nodiscard]] int replicas_in_pool(const TrainerTask& task, const TrainerConfig& config);

@@ -30,6 +30,12 @@ std::vector<std::string> log_prob_tasks(const Workflow& workflow) {
   return out;
 }
 
+// vLLM with expert parallelism gives every device whole experts, whatever its tensor parallelism is
+// (vllm/model_executor/layers/fused_moe/config.py, FusedMoEParallelConfig.make).
+void keep_experts_whole(Execution& engine) {
+  engine.expert_tensor_parallel = engine.expert_parallel > 1 ? 1 : 0;
+}
+
 // Packing and budgets of tokens are there together or not at all.
 std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   if (!workflow.has_task(task_names::kActorTraining) || !workflow.has_task(task_names::kActorGeneration))
@@ -40,6 +46,7 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
   const TaskPlan usual_pass = default_options(profile, TaskKind::inference);
   Execution& execution = training.execution;
   execution.packed = execution.micro_batch_tokens > 0;
+  keep_experts_whole(plan.tasks.at(task_names::kActorGeneration).execution);
   if (profile.has_stages_outermost) execution.zero_stage = std::min(execution.zero_stage, 1);
   const std::vector<std::string> passes = log_prob_tasks(workflow);
   for (const std::string& name : passes) {
@@ -57,7 +64,7 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
   if (!execution.packed) execution.fused_attention = usual.execution.fused_attention;
   return plan == before ? ""
                         : "All passes of the trainer are packed, with a budget of tokens, or none; Megatron "
-                          "shards with ZeRO 1";
+                          "shards with ZeRO 1; engines with expert parallelism do not split experts";
 }
 
 void write_nemo_dtensor(const TrainerTask& task, TrainerSettings& settings) {
@@ -188,12 +195,12 @@ TrainerScript write_nemo_rl(const TrainerConfig& config, const TrainerProblem& p
   write_nemo_engine(config, problem, settings);
   settings.set_shell("data.train.dataset_name", "${DATASET}");
   settings.set("data.max_input_seq_length", max_prompt_tokens(workflow));
-  settings.set("logger.wandb.name", run_name(config.plan));
+  settings.set("logger.wandb.name", run_name(config.plan, problem));
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back(
       {"DATASET", "prompts for training, a data set that NeMo RL knows", "OpenMathInstruct-2"});
   script.variables.push_back({"CONFIG", "where the configuration is written, next to grpo_math_1B.yaml",
-                              "examples/configs/" + run_name(config.plan) + ".yaml"});
+                              "examples/configs/" + run_name(config.plan, problem) + ".yaml"});
   script.notes.emplace_back("Run it in a checkout of NeMo RL " + problem.profile.version + ".");
   if (!workflow.has_task(task_names::kOldLogProb))
     script.notes.emplace_back(
@@ -210,13 +217,13 @@ void read_nemo_training(const TrainerSettings& settings, const TrainerProblem& p
   const std::string root = uses_megatron(problem) ? kMegatron : kDtensor;
   task.options.recompute =
       settings.flag(root + "activation_checkpointing", false) ? Recompute::full : Recompute::none;
-  execution.context_parallel = settings.integer(root + "context_parallel_size", 1);
+  execution.context_parallel = settings.count(root + "context_parallel_size", 1);
   int first = 0, last = 0;
   if (uses_megatron(problem)) {
-    task.tensor_parallel = settings.integer(root + "tensor_model_parallel_size", 1);
-    task.pipeline_parallel = settings.integer(root + "pipeline_model_parallel_size", 1);
-    execution.expert_parallel = settings.integer(root + "expert_model_parallel_size", 1);
-    execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 1);
+    task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 1);
+    task.pipeline_parallel = settings.count(root + "pipeline_model_parallel_size", 1);
+    execution.expert_parallel = settings.count(root + "expert_model_parallel_size", 1);
+    execution.expert_tensor_parallel = settings.count(root + "expert_tensor_parallel_size", 1);
     const auto layers = [&](const char* end) {
       const std::string key = root + "num_layers_in_" + end + "_pipeline_stage";
       return settings.has(key) ? settings.integer(key, 0) : 0;
@@ -226,19 +233,19 @@ void read_nemo_training(const TrainerSettings& settings, const TrainerProblem& p
     execution.zero_stage = settings.flag(root + "optimizer.use_distributed_optimizer", true) ? 1 : 0;
     execution.offload_optimizer = settings.flag(kCpuAdam, false);
     execution.lora_rank =
-        settings.flag(root + "peft.enabled", false) ? settings.integer(root + "peft.dim", 8) : 0;
+        settings.flag(root + "peft.enabled", false) ? settings.count(root + "peft.dim", 8) : 0;
   } else {
-    task.tensor_parallel = settings.integer(root + "tensor_parallel_size", 1);
+    task.tensor_parallel = settings.count(root + "tensor_parallel_size", 1);
     execution.offload_optimizer = settings.flag(root + "cpu_offload", false);
     execution.lora_rank =
-        settings.flag(root + "lora_cfg.enabled", false) ? settings.integer(root + "lora_cfg.dim", 8) : 0;
+        settings.flag(root + "lora_cfg.enabled", false) ? settings.count(root + "lora_cfg.dim", 8) : 0;
   }
   if (task.tensor_parallel > 1) execution.sequence_parallel = settings.flag(root + "sequence_parallel", false);
   execution.offload_weights = settings.flag(std::string(kColocated) + "enabled", true);
   execution.packed = settings.flag(std::string(kPacking) + "enabled", true);
   execution.micro_batch_tokens =
-      execution.packed ? settings.integer(std::string(kPacking) + "train_mb_tokens", 0) : 0;
-  task.options.micro_batch_sequences = settings.integer("policy.train_micro_batch_size", 4);
+      execution.packed ? settings.count(std::string(kPacking) + "train_mb_tokens", 0) : 0;
+  task.options.micro_batch_sequences = settings.count("policy.train_micro_batch_size", 4);
   complete_layout(task_names::kActorTraining, problem, first, last, config);
 }
 
@@ -254,8 +261,8 @@ void read_nemo_passes(const TrainerSettings& settings, const TrainerProblem& pro
     options.execution.sequence_parallel = of.sequence_parallel;
     options.execution.packed = of.packed;
     options.execution.micro_batch_tokens =
-        of.packed ? settings.integer(std::string(kPacking) + "logprob_mb_tokens", 0) : 0;
-    options.micro_batch_sequences = settings.integer("policy.logprob_batch_size", 4);
+        of.packed ? settings.count(std::string(kPacking) + "logprob_mb_tokens", 0) : 0;
+    options.micro_batch_sequences = settings.count("policy.logprob_batch_size", 4);
     task = training;
     task.options = options;
   }
@@ -265,15 +272,16 @@ void read_nemo_engine(const TrainerSettings& settings, const TrainerProblem& pro
   const std::string name = task_names::kActorGeneration, root = kVllm;
   TrainerTask& task = config.tasks.at(name);
   Execution& execution = task.options.execution;
-  task.tensor_parallel = settings.integer(root + "tensor_parallel_size", 1);
-  task.pipeline_parallel = settings.integer(root + "pipeline_parallel_size", 1);
-  execution.expert_parallel = settings.integer(root + "expert_parallel_size", 1);
+  task.tensor_parallel = settings.count(root + "tensor_parallel_size", 1);
+  task.pipeline_parallel = settings.count(root + "pipeline_parallel_size", 1);
+  execution.expert_parallel = settings.count(root + "expert_parallel_size", 1);
+  keep_experts_whole(execution);
   execution.cuda_graphs = !settings.flag(root + "enforce_eager", false);
   execution.shared_prompts = settings.flag(root + "enable_prefix_caching", true);
   task.options.decode_batch_sequences =
-      settings.integer(std::string(kVllmArguments) + "max_num_seqs", task.options.decode_batch_sequences);
+      settings.count(std::string(kVllmArguments) + "max_num_seqs", task.options.decode_batch_sequences);
   execution.prefill_chunk_tokens =
-      settings.integer(std::string(kVllmArguments) + "max_num_batched_tokens", execution.prefill_chunk_tokens);
+      settings.count(std::string(kVllmArguments) + "max_num_batched_tokens", execution.prefill_chunk_tokens);
   const auto sleeps = problem.profile.engine_sleeps.find(problem.workflow.mode);
   if (sleeps != problem.profile.engine_sleeps.end()) execution.offload_weights = sleeps->second;
   complete_layout(name, problem, 0, 0, config);
@@ -283,16 +291,16 @@ void read_nemo_engine(const TrainerSettings& settings, const TrainerProblem& pro
 }
 
 void read_nemo_rl(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
-  const int nodes = settings.integer("cluster.num_nodes", 1),
-            gpus = settings.integer("cluster.gpus_per_node", 1);
+  const int nodes = settings.count("cluster.num_nodes", 1, TrainerSettings::kMaxNodes),
+            gpus = settings.count("cluster.gpus_per_node", 1, TrainerSettings::kMaxGpusPerNode);
   const std::string resources = std::string(kColocated) + "resources.";
   if (settings.flag(std::string(kColocated) + "enabled", true)) {
     const int pool = take_pool("trainer", nodes, gpus, problem.cluster, config);
     for (auto& [name, task] : config.tasks) task.pool = pool;
   } else {
-    const int engine_gpus = settings.integer(resources + "gpus_per_node", gpus);
-    const int engine_nodes = settings.integer(resources + "num_nodes", 0);
-    const int trainer = engine_nodes == 0
+    const int engine_gpus = settings.count(resources + "gpus_per_node", gpus, TrainerSettings::kMaxGpusPerNode);
+    const int engine_nodes = settings.count(resources + "num_nodes", 0);
+    const int trainer = engine_nodes == 0 || nodes == 1  // a single node is divided
                             ? take_pool("trainer", 1, gpus - engine_gpus, problem.cluster, config)
                             : take_pool("trainer", nodes - engine_nodes, gpus, problem.cluster, config);
     for (auto& [name, task] : config.tasks) task.pool = trainer;
@@ -306,7 +314,7 @@ void read_nemo_rl(const TrainerSettings& settings, const TrainerProblem& problem
 
 DialectRules nemo_rl_rules(const FrameworkProfile& profile) {
   DialectRules rules;
-  rules.more_options = {"inference.packed"};
+  rules.more_options = {"inference.packed", "generation.expert_tensor_parallel"};
   if (!profile.has_stages_outermost) rules.more_options.emplace_back("inference.context_parallel");
   rules.settle = settle_nemo_rl;
   return rules;

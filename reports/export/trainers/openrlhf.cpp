@@ -189,7 +189,7 @@ TrainerScript write_openrlhf(const TrainerConfig& config, const TrainerProblem& 
   write_ray_engine(config, problem, script.settings);
   write_deepspeed(config, problem.workflow, script.settings);
   add_ray_models(problem.workflow, script);
-  script.settings.set("logger.wandb.run_name", run_name(config.plan));
+  script.settings.set("logger.wandb.run_name", run_name(config.plan, problem));
   script.variables.push_back({"RAY_ADDRESS", "the dashboard of the Ray cluster", "http://127.0.0.1:8265"});
   script.notes.emplace_back("vLLM's limits of sequences and prefill tokens are its own defaults.");
   if (!problem.workflow.has_task(task_names::kOldLogProb))

@@ -254,7 +254,7 @@ TrainerScript write_verl(const TrainerConfig& config, const TrainerProblem& prob
   settings.begin_group("Logs");
   settings.set("trainer.logger", Json::array({"console", "file"}));
   settings.set("trainer.project_name", "sextant");
-  settings.set("trainer.experiment_name", run_name(config.plan));
+  settings.set("trainer.experiment_name", run_name(config.plan, problem));
   add_variables(workflow, script);
   note_uneven_steps(workflow, script);
   if (workflow.mode != Mode::synchronous)

@@ -160,6 +160,32 @@ TEST(TrainerScripts, QuoteNamesForTheShell) {
   EXPECT_THAT(text, HasSubstr("trainer.experiment_name=a-b-touch-bad\n"));
 }
 
+// "grpo of X-portfolio" would name the planner in the user's logs.
+TEST(TrainerScripts, HaveTheirOwnNameIfAPlannerNamedThePlan) {
+  for (const char* name : {"verl-fsdp", "openrlhf", "nemo-rl-dtensor"}) {
+    const FrameworkProfile& profile = shipped_profile(name);
+    std::mt19937 random(1);
+    const Cluster cluster = gpu_cluster(1);
+    Workflow workflow = random_workflow(profile, random);
+    const auto is_refused = [&] {  // NeMo RL has neither critics nor reward models
+      return workflow.has_task(task_names::kCriticTraining) || workflow.has_task(task_names::kRewardInference);
+    };
+    while (is_refused()) workflow = random_workflow(profile, random);
+    workflow.name = "grpo of X";
+    const TrainerProblem problem{workflow, cluster, profile};
+    Plan plan = random_sayable_plan(problem, random);
+    plan.name = "grpo of X-verl-colocated";
+    const ExportedPlan exported = export_plan(plan, problem, *find_dialect(name));
+    const std::string& text = exported.text;
+    ASSERT_EQ(exported.refusal, "") << name;
+    EXPECT_THAT(text, HasSubstr("grpo-of-X-" + profile.family)) << name;
+    EXPECT_THAT(text, Not(HasSubstr("grpo-of-X-verl-colocated"))) << name;
+    EXPECT_THAT(text, HasSubstr("# Plan: grpo of X-verl-colocated\n")) << name;
+    plan.name = "mine";
+    EXPECT_THAT(export_plan(plan, problem, *find_dialect(name)).text, Not(HasSubstr("grpo-of-X"))) << name;
+  }
+}
+
 // Two replicas of unequal shares on one node, worked by hand.
 TEST(TrainerScripts, ListWhatTheFrameworkCannotSayWithItsCost) {
   const FrameworkProfile& profile = shipped_profile("verl-fsdp");
