@@ -301,10 +301,10 @@ void add_predict(CommandLine& line) {
     command.add_option(name, words, help).in_group("The plan in words, in place of --plan").excludes(plan);
   };
   add_layout("--train", options->layouts.train,
-             "Layout of training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero= and gpus=FIRST-LAST");
-  add_layout("--rollout", options->layouts.rollout, "Layout of generation, in the same words: tp=2");
+             "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, gpus=FIRST-LAST, and options, see below");
+  add_layout("--rollout", options->layouts.rollout, "Generation, in the same words: tp=2,sequences=256");
   add_layout("--inference", options->layouts.inference,
-             "Layout of the tasks that only score (default: as training)");
+             "Tasks that only score: fsdp=32,tokens=32768 (default: layout of training)");
   add_layout("--plan-out", options->plan_out, "Write the plan document of these layouts here");
   command.add_option("--out", options->out, "Write the prediction document here");
   command.add_flag("--sensitivities", options->sensitivities,
@@ -319,6 +319,11 @@ void add_predict(CommandLine& line) {
       "Exits 1 if the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
       "         --coefficients coefficients.json --json\n"
+      "Options in --train, --rollout and --inference (default: as the framework has them):\n"
+      "  tokens=16384 or sequences=4  of a micro-batch; with --rollout sequences at once\n"
+      "  recompute=full               activations in training: none, selective or full\n"
+      "  offload=weights+optimizer    kept on the host: none, or weights (while other tasks run), optimizer, "
+      "activations\n"
       "Example: sextant predict --gpus 4x8xH100 --model Qwen3-14B --framework verl --train fsdp=32 --rollout "
       "tp=2");
   command.runs([options] { return run(*options); });
