@@ -4,11 +4,13 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
-#include "cli/ask/hub_cache.h"
+#include "cli/ask/inputs.h"
 #include "cli/ask/lengths_text.h"
-#include "cli/ask/model_source.h"
+#include "cli/fit/configured_cluster.h"
+#include "cli/fit/configured_models.h"
 #include "cli/shared/command.h"
 #include "cli/shared/data_files.h"
 #include "cli/shared/framework.h"
@@ -43,19 +45,6 @@ std::map<std::string, std::string> given_values(const std::vector<std::string>& 
   return values;
 }
 
-// "H100" becomes "2x8xH100" with the nodes and GPUs of the configuration.
-std::string gpus_text(const std::string& given, const RunFacts& facts, std::vector<std::string>& assumed) {
-  const std::size_t x = given.find('x');
-  const bool has_number = x != std::string::npos && x > 0 &&
-                          std::all_of(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(x),
-                                      [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
-  if (has_number || given.find('+') != std::string::npos) return given;
-  const std::string text =
-      std::to_string(facts.nodes) + "x" + std::to_string(facts.gpus_per_node) + "x" + given;
-  assumed.push_back("--gpus " + text + ", as the configuration has nodes and GPUs");
-  return text;
-}
-
 // Lengths with the maximum of the configuration.
 Lengths lengths_for(const char* option, const std::string& given, int max_tokens, double mean_fraction,
                     std::vector<std::string>& assumed) {
@@ -84,62 +73,34 @@ void take_lengths(const ConfigurationOptions& options, const RunFacts& facts, Wo
                                          facts.max_response_tokens, kMeanResponseFraction, assumed);
 }
 
-// The models of a configuration. One whose path is not on this machine is known by its last part.
-class ConfiguredModels {
- public:
-  ConfiguredModels() {
-    const std::filesystem::path data = data_folder();
-    facts_ = Facts::load(data / "gpus.json", data / "models.json");
+// The models of all tasks. Critics and reward models that nothing names have the actor's shape.
+void take_models(const RunFacts& facts, const ConfigurationOptions& options, ConfiguredModels& models,
+                 Workflow& workflow, std::vector<std::string>& assumed) {
+  const Model actor = models.find(facts.actor, options.model, "--model");
+  const auto scoring_model = [&](const std::string& configured, const std::string& given, const char* option) {
+    if (models.is_named(configured, given)) return models.find(configured, given, option);
+    assumed.push_back(std::string(option) + ": the shape of the model, because the configuration names none");
+    return actor;
+  };
+  // A critic that begins as the reward model.
+  const bool is_from_reward = options.critic.empty() && !facts.critic.empty() && facts.critic == facts.reward;
+  const std::string& critic = is_from_reward ? options.reward_model : options.critic;
+  for (const Task& task : workflow.tasks) {
+    if (workflow.models.contains(task.model)) continue;
+    Model model = actor;
+    if (task.model == "critic") model = scoring_model(facts.critic, critic, "--critic");
+    if (task.model == "reward") model = scoring_model(facts.reward, options.reward_model, "--reward-model");
+    model.value_head = task.model == "critic" || task.model == "reward";
+    workflow.models[task.model] = std::move(model);
   }
+}
 
-  // `option`: the one that would name the model.
-  Model find(const std::string& configured, const std::string& given, const char* option) {
-    if (!given.empty()) return found(given);
-    if (configured.empty())
-      throw_bad_input(std::string("the configuration does not name the model: add ") + option);
-    const std::string last = last_part(configured);
-    try {
-      return found(last.empty() || std::filesystem::exists(configured) ? configured
-                                                                       : known_name(configured, last));
-    } catch (const Error& error) {
-      throw_bad_input(std::string(error.what()) + "; name the model with " + option);
-    }
-  }
-
-  std::vector<std::string> notes;
-
- private:
-  static std::string last_part(const std::string& path) {
-    const std::size_t end = path.find_last_not_of('/');
-    const std::string trimmed = path.substr(0, end == std::string::npos ? 0 : end + 1);
-    return trimmed.substr(trimmed.rfind('/') + 1);
-  }
-  // "Qwen/Qwen3-8B" is a name; "/data/models/Qwen3-8B" and "$HOME/Qwen3-8B" are paths. A base model has the
-  // shape of the model that was made from it.
-  [[nodiscard]] std::string known_name(const std::string& configured, const std::string& last) {
-    if (facts_.has_model(configured)) return configured;
-    if (facts_.has_model(last)) return last;
-    for (const std::string_view end : {"-Base", "-Instruct"}) {
-      if (!last.ends_with(end)) continue;
-      const std::string name = last.substr(0, last.size() - end.size());
-      if (!facts_.has_model(name)) continue;
-      notes.push_back(last + " is taken to have the shape of " + name);
-      return name;
-    }
-    return configured;
-  }
-  Model found(const std::string& name) {
-    FoundModel model = find_model(name, facts_, hub_cache());
-    for (std::string& note : model.notes) notes.push_back(std::move(note));
-    return model.model;
-  }
-
-  Facts facts_;
-};
-
-Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
-                     std::vector<std::string>& assumed, std::vector<std::string>& warnings) {
-  ConfiguredModels models;
+Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options, ConfiguredModels& models,
+                     std::vector<std::string>& assumed) {
+  constexpr double kMaxSequences = 1e8;  // as for sextant plan
+  if (static_cast<double>(facts.prompts) * facts.responses_per_prompt > kMaxSequences)
+    throw_bad_input("the configuration has " + std::to_string(facts.prompts) + " prompts of " +
+                    std::to_string(facts.responses_per_prompt) + " responses: more than 100 million sequences");
   Workflow workflow;
   const RunGraph graph = graph_of(facts);
   workflow.algorithm = graph.algorithm;
@@ -150,24 +111,10 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
   workflow.prompts = facts.prompts;
   workflow.responses_per_prompt = facts.responses_per_prompt;
   workflow.mini_batches = facts.mini_batches;
-  const Model actor = models.find(facts.actor, options.model, "--model");
-  // A critic that begins as the reward model.
-  const bool is_from_reward = options.critic.empty() && !facts.critic.empty() && facts.critic == facts.reward;
-  const std::string& critic = is_from_reward ? options.reward_model : options.critic;
-  const bool has_critic_model = !facts.critic.empty() || !critic.empty();
-  if (facts.has_critic && !has_critic_model) assumed.emplace_back("--critic: the shape of the model");
-  for (const Task& task : workflow.tasks) {
-    if (workflow.models.contains(task.model)) continue;
-    Model model = actor;
-    if (task.model == "critic" && has_critic_model) model = models.find(facts.critic, critic, "--critic");
-    if (task.model == "reward") model = models.find(facts.reward, options.reward_model, "--reward-model");
-    model.value_head = task.model == "critic" || task.model == "reward";
-    workflow.models[task.model] = std::move(model);
-  }
+  take_models(facts, options, models, workflow, assumed);
   take_lengths(options, facts, workflow, assumed);
   workflow.name = std::string(facts.has_critic ? "ppo" : "grpo") + " of " + workflow.models.at("actor").name;
   workflow.check();
-  warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   return workflow;
 }
 
@@ -236,7 +183,8 @@ void add_configuration_options(const Command& command, ConfigurationOptions& opt
   option("--out-folder", options.out_folder, "Folder for cluster.json, workflow.json and plan.json")
       .shows_default();
   option("--gpus", options.cluster.gpus,
-         "Type of GPU (H100: nodes and GPUs as configured), or the whole cluster: 2x8xH100");
+         "GPU or instance (H100, p5.48xlarge: as many as configured), or the whole cluster: 2x8xH100");
+  option("--cluster", options.cluster_document, "Cluster document, in place of --gpus");
   option("--network", options.cluster.network.inside,
          "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s");
   option("--model", options.model, "Model in place of the configured one: a name, config.json or folder");
@@ -253,9 +201,47 @@ void add_configuration_options(const Command& command, ConfigurationOptions& opt
 
 namespace {
 
+// On the GPUs that the comments of an exported script name, unless the settings were changed since.
+Plan configured_plan(const RunSettings& run, const ConfigurationOptions& options, const TrainerProblem& problem,
+                     std::vector<std::string>& warnings) {
+  const Dialect& dialect = *find_dialect(problem.profile.name);
+  const std::string name = std::filesystem::path(options.files.front()).stem().string();
+  if (!run.comments.pools.empty()) {
+    try {
+      const std::vector<GpuPool> pools = pools_of(run.comments, problem.cluster);
+      return plan_of_settings(run.settings, name, problem, dialect, pools);
+    } catch (const Error& error) {
+      warnings.push_back("the tasks have the first free GPUs, not those of the script's comments: " +
+                         std::string(error.what()));
+    }
+  }
+  return plan_of_settings(run.settings, name, problem, dialect);
+}
+
+// The question about the same plan without its document.
+void print_words(const Plan& plan, const LoadedInputs& loaded, const std::string& folder) {
+  const std::optional<LayoutOptions> words = words_of_plan(plan, loaded.workflow, loaded.cluster);
+  if (!words) return;
+  std::vector<std::string> assumed;
+  Plan stated;
+  try {
+    stated = plan_of(*words, loaded, assumed);
+  } catch (const Error&) {  // other options by default do not go with these
+    return;
+  }
+  stated.name = plan.name;
+  for (auto& [name, task] : stated.tasks) {  // without effect if micro-batches are counted in tokens
+    if (task.execution.micro_batch_tokens > 0)
+      task.micro_batch_sequences = plan.tasks.at(name).micro_batch_sequences;
+  }
+  const std::string rest = stated == plan ? "" : " (other options by default)";
+  print_line("in words" + rest + ": sextant predict --framework " + loaded.profile->name + " --cluster " +
+             folder + "cluster.json --workflow " + folder + "workflow.json --train " + words->train +
+             " --rollout " + words->rollout +
+             (words->inference.empty() ? "" : " --inference " + words->inference));
+}
+
 int import_files(const ConfigurationOptions& options) {
-  if (options.cluster.gpus.empty())
-    throw_bad_input("a configuration does not say the type of its GPUs: add --gpus, for example --gpus H100");
   const Importer& importer = *find_importer(options.from);
   RunSettings run = read_run_settings({options.files.begin(), options.files.end()}, importer.source,
                                       given_values(options.given));
@@ -263,13 +249,13 @@ int import_files(const ConfigurationOptions& options) {
   const std::vector<FrameworkProfile> profiles = load_framework_profiles(data_folder() / "frameworks");
   const FrameworkProfile& profile = shipped_profile(facts.profile, profiles);
   std::vector<std::string> assumed, warnings;
-  ClusterOptions hardware = options.cluster;
-  hardware.gpus = gpus_text(options.cluster.gpus, facts, assumed);
-  const Cluster cluster = cluster_of(hardware, warnings);
-  const Workflow workflow = workflow_of(facts, options, assumed, warnings);
-  const std::string name = std::filesystem::path(options.files.front()).stem().string();
-  const Plan plan =
-      plan_of_settings(run.settings, name, {workflow, cluster, profile}, *find_dialect(profile.name));
+  const Cluster cluster = configured_cluster({options.cluster_document, options.cluster, run.comments.cluster},
+                                             facts, assumed, warnings);
+  ConfiguredModels models(run.comments.models);
+  const Workflow workflow = workflow_of(facts, options, models, assumed);
+  assumed.insert(assumed.end(), models.assumed.begin(), models.assumed.end());
+  warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
+  const Plan plan = configured_plan(run, options, {workflow, cluster, profile}, warnings);
   check_plan(plan, workflow, cluster);
   warn(run, facts, importer, warnings);
   print_run(workflow, plan, profile);
@@ -278,6 +264,7 @@ int import_files(const ConfigurationOptions& options) {
   print_list("assumed:", assumed);
   write_documents(options.out_folder, cluster, workflow, plan);
   const std::string folder = options.out_folder + "/";
+  print_words(plan, {cluster, workflow, {}, profile}, folder);
   print_line("next: sextant predict --framework " + profile.name + " --cluster " + folder +
              "cluster.json --workflow " + folder + "workflow.json --plan " + folder + "plan.json");
   return kDone;

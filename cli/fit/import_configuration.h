@@ -13,6 +13,7 @@ struct ConfigurationOptions {
   std::string from;  // empty: the files are logs
   std::vector<std::string> files;
   std::string out_folder{"."};
+  std::string cluster_document;
   ClusterOptions cluster;                   // the type of GPU alone takes nodes and GPUs from the configuration
   std::string model, critic, reward_model;  // in place of the configuration's
   std::string prompt_tokens, response_tokens, lengths;

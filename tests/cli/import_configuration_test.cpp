@@ -192,3 +192,137 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
               HasSubstr("tensor_model_parallel_size: expected an integer from 1 to 100000000, got 0.5"));
   EXPECT_THAT(refused("data.train_batch_size=100000000 actor_rollout_ref.rollout.n=1000000"),
               HasSubstr("more than 100 million sequences"));
+  const Printed no_files = run_sextant({"import", "verl"});
+  EXPECT_EQ(no_files.exit_code, 2);
+  EXPECT_THAT(no_files.err, HasSubstr("configurations --from"));
+}
+
+// A plan whose trainer has the GPUs behind those of the engine, on instances whose network is not the usual one.
+class ExportedConfiguration : public ImportedConfiguration {
+ protected:
+  void export_plan(const std::string& framework, const std::string& to,
+                   const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"predict",
+                                   "--gpus",
+                                   "2xa3-highgpu-8g",
+                                   "--model",
+                                   "Qwen3-8B",
+                                   "--framework",
+                                   framework,
+                                   "--mode",
+                                   "one_step_off",
+                                   "--train",
+                                   "fsdp=8,gpus=8-15",
+                                   "--rollout",
+                                   "dp=8,gpus=0-7",
+                                   "--inference",
+                                   "fsdp=8,gpus=8-15",
+                                   "--plan-out",
+                                   folder() + "/plan.json",
+                                   "--save-inputs",
+                                   folder()};
+    words.insert(words.end(), more.begin(), more.end());
+    const Printed predicted = run_sextant(words);
+    ASSERT_LE(predicted.exit_code, 1) << predicted.err;
+    const Printed exported =
+        run_sextant({"export", folder() + "/plan.json", "--to", to, "--cluster", folder() + "/cluster.json",
+                     "--workflow", folder() + "/workflow.json", "--out", script()});
+    ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  }
+  Printed import_script(const std::string& from, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words{"import", script(), "--from", from, "--out-folder", back()};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_sextant(words);
+  }
+  [[nodiscard]] Plan plan_back() const { return load_document<Plan>(back() + "/plan.json").content; }
+  [[nodiscard]] Cluster cluster_back() const {
+    return load_document<Cluster>(back() + "/cluster.json").content;
+  }
+  [[nodiscard]] Cluster cluster() const { return load_document<Cluster>(folder() + "/cluster.json").content; }
+  [[nodiscard]] std::string script() const { return folder_.file("run.sh"); }
+  [[nodiscard]] std::string back() const { return folder_.file("r"); }
+};
+
+TEST_F(ExportedConfiguration, KeepsGpusClusterAndModel) {
+  for (const auto& [framework, family] : {std::pair("verl-fsdp", "verl"), std::pair("openrlhf", "openrlhf"),
+                                          std::pair("nemo-rl-dtensor", "nemo-rl")}) {
+    if (family == std::string("nemo-rl") && !has_yaml()) continue;
+    export_plan(framework, family);
+    const Printed printed = import_script(family);
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+    EXPECT_THAT(printed.out, HasSubstr("--gpus 2xa3-highgpu-8g, the cluster that the script's comments name"));
+    EXPECT_EQ(cluster_back(), cluster()) << family;
+    EXPECT_THAT(printed.out, HasSubstr("--model Qwen3-8B: the script's comments name it for MODEL_PATH"));
+    for (const char* task : {"actor_training", "actor_generation"})
+      EXPECT_EQ(plan_back().tasks.at(task).replicas, plan().tasks.at(task).replicas) << family << " " << task;
+  }
+}
+
+TEST_F(ExportedConfiguration, CompletesATypeOfGpuOrInstance) {
+  export_plan("verl-fsdp", "verl");
+  ASSERT_EQ(import_script("verl", {"--gpus", "H100"}).exit_code, 0);
+  EXPECT_EQ(cluster_back(), cluster());
+  ASSERT_EQ(import_script("verl", {"--cluster", folder() + "/cluster.json"}).exit_code, 0);
+  EXPECT_EQ(cluster_back(), cluster());
+  // Other instances or GPUs than those of the script.
+  ASSERT_EQ(import_script("verl", {"--gpus", "p5.48xlarge"}).exit_code, 0);
+  EXPECT_EQ(cluster_back().name(), "2 x p5.48xlarge");
+  EXPECT_EQ(cluster_back().nodes().front().network_bytes_per_s, 3200e9 / 8);
+  ASSERT_EQ(import_script("verl", {"--gpus", "A100"}).exit_code, 0);
+  EXPECT_EQ(cluster_back().name(), "2 x 8 A100-SXM-80GB");
+}
+
+TEST_F(ExportedConfiguration, TakesFreeGpusIfItsSizesWereChanged) {
+  export_plan("verl-fsdp", "verl");
+  const Printed printed = import_script("verl", {"--set", "rollout.n_gpus_per_node=4"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err,
+              HasSubstr("first free GPUs, not those of the script's comments: pool rollout has 8"));
+  EXPECT_EQ(plan_back().tasks.at("actor_generation").devices().size(), 4U);
+}
+
+TEST_F(ExportedConfiguration, HasTheActorsShapeForARewardModelThatNothingNames) {
+  export_plan("openrlhf", "openrlhf", {"--reward-model", "Qwen3-4B"});
+  const Printed named = import_script("openrlhf");
+  ASSERT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_THAT(named.out,
+              HasSubstr("--reward-model Qwen3-4B: the script's comments name it for REWARD_MODEL_PATH"));
+  std::string text = read_text_file(script());
+  text.erase(0, text.find("arguments=("));
+  std::ofstream(script()) << text;
+  const Printed printed = import_script("openrlhf", {"--gpus", "H100", "--model", "Qwen3-8B"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              HasSubstr("  --reward-model: the shape of the model, because the configuration names none"));
+  const auto workflow = load_document<Workflow>(back() + "/workflow.json").content;
+  EXPECT_EQ(workflow.models.at("reward").layers, workflow.models.at("actor").layers);
+}
+
+// The printed words are the same plan for predict.
+TEST_F(ExportedConfiguration, SaysThePlanInWords) {
+  export_plan("nemo-rl-dtensor", "nemo-rl");
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import_script("nemo-rl");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const auto after = [&](const std::string& option) {
+    const std::size_t at = printed.out.find(option + " ");
+    EXPECT_NE(at, std::string::npos) << printed.out;
+    const std::size_t first = at + option.size() + 1;
+    return printed.out.substr(first, printed.out.find_first_of(" \n", first) - first);
+  };
+  const Printed again = run_sextant(
+      {"predict", "--framework", "nemo-rl-dtensor", "--cluster", back() + "/cluster.json", "--workflow",
+       back() + "/workflow.json", "--train", after("--train"), "--rollout", after("--rollout"), "--inference",
+       after("--inference"), "--plan-out", back() + "/words.json"});
+  ASSERT_LE(again.exit_code, 1) << again.err;
+  const Plan words = load_document<Plan>(back() + "/words.json").content;
+  for (const auto& [name, task] : plan_back().tasks) {
+    EXPECT_EQ(words.tasks.at(name).replicas, task.replicas) << name;
+    EXPECT_EQ(words.tasks.at(name).recompute, task.recompute) << name;
+    EXPECT_EQ(words.tasks.at(name).execution.micro_batch_tokens, task.execution.micro_batch_tokens) << name;
+    EXPECT_EQ(words.tasks.at(name).execution.offload_weights, task.execution.offload_weights) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sextant::test
