@@ -15,10 +15,11 @@ namespace {
 // 64 experts, whose layers 8 GPUs of an engine split and two engines share.
 Plan plan_of_yaml(const std::string& profile_name, int nodes, const std::string& generation,
                   const std::string& cluster_text) {
-  const ConfigurationFile file("run.yaml",
-                               "policy:\n  model_name: x\n  megatron_cfg:\n    enabled: true\n"
-                               "  generation:\n" +
-                                   generation + "cluster:\n" + cluster_text);
+  const ConfigurationFile file(
+      "run.yaml",
+      "policy:\n  model_name: x\n  max_total_sequence_length: 8192\n  megatron_cfg:\n    enabled: true\n"
+      "  generation:\n" +
+          generation + "cluster:\n" + cluster_text);
   const Importer& importer = *find_importer("nemo-rl");
   RunSettings run = read_run_settings({file.path()}, importer.source, {});
   const RunFacts facts = importer.read(run);
