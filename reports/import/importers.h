@@ -15,5 +15,6 @@ namespace sextant {
 [[nodiscard]] Importer verl_importer();
 [[nodiscard]] Importer nemo_rl_importer();
 [[nodiscard]] Importer openrlhf_importer();
+[[nodiscard]] Importer slime_importer();
 
 }  // namespace sextant

@@ -133,6 +133,22 @@ TEST_F(ImportedConfiguration, OfOpenRlhfWithNamesOfTwoVersions) {
   expect_predicted("openrlhf");
 }
 
+TEST_F(ImportedConfiguration, OfSlimeHasTheLayoutOfItsFlags) {
+  const Printed printed = import("slime", "slime-4b.sh");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              HasSubstr("grpo of Qwen3-4B, synchronous, 32 prompts x 8 responses, 1 optimizer steps"));
+  EXPECT_THAT(printed.out, HasSubstr("--gpus 1x8xH100"));
+  EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
+  const TaskPlan& training = plan().tasks.at("actor_training");
+  EXPECT_EQ(training.data_parallel(), 4);
+  EXPECT_EQ(training.execution.micro_batch_tokens, 9216);
+  EXPECT_EQ(training.recompute, Recompute::full);
+  EXPECT_EQ(plan().tasks.at("actor_generation").data_parallel(), 4);
+  EXPECT_FALSE(workflow().has_task("old_log_prob"));
+  expect_predicted("slime");
+}
+
 TEST_F(ImportedConfiguration, TakesModelAndLengthsOfTheUser) {
   const Printed printed = import("verl", "verl-grpo-7b.sh",
                                  {"--model", "Qwen/Qwen3-14B", "--response-tokens", "mean=300",
@@ -167,13 +183,6 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
   EXPECT_THAT(
       refusal(launch + "actor_rollout_ref.model.path=Qwen/Qwen3-14B trainer.nnodes=4", {"--gpus", "1x8xH100"}),
       HasSubstr("pool trainer needs 4 x 8 GPUs, the cluster has 8 left"));
-  const Printed no_files = run_sextant({"import", "verl"});
-  EXPECT_EQ(no_files.exit_code, 2);
-  EXPECT_THAT(no_files.err, HasSubstr("configurations --from"));
-}
-
-}  // namespace
-}  // namespace sextant::test
   const std::string model = "actor_rollout_ref.model.path=Qwen/Qwen3-14B ";
   const auto refused = [&](const std::string& setting) {
     return refusal(launch + model + setting, {"--gpus", "H100"});

@@ -20,6 +20,12 @@ bool is_one_slime_pool(const TrainerConfig& config) {
 
 // ---- what the dialect cannot say apart ----
 
+// SGLang divides its tensor-parallel group by the expert parallelism (srt/server_args.py: ep_size divides tp_size).
+void split_engine_experts(int tensor_parallel, Execution& engine) {
+  const bool is_split = engine.expert_parallel > 1;
+  engine.expert_tensor_parallel = is_split ? std::max(1, tensor_parallel / engine.expert_parallel) : 0;
+}
+
 // A trainer beside a critic leaves the GPUs, and passes count micro-batches as the trainer does.
 std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   if (!workflow.has_task(kSlimeTrainer)) return "";
@@ -28,8 +34,11 @@ std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkPr
   const bool counts_tokens = actor.execution.micro_batch_tokens > 0;
   const TaskPlan usual = default_options(profile, TaskKind::inference);
   for (const Task& task : workflow.tasks) {
-    if (task.kind == TaskKind::generation) continue;
     TaskPlan& planned = plan.tasks.at(task.name);
+    if (task.kind == TaskKind::generation) {
+      split_engine_experts(planned.tensor_parallel(planned.replicas.front().stages.front()), planned.execution);
+      continue;
+    }
     if (workflow.has_task(task_names::kCriticTraining)) planned.execution.offload_weights = true;
     if (task.kind != TaskKind::inference) continue;
     if (!counts_tokens) {
@@ -43,7 +52,9 @@ std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkPr
   return plan == before
              ? ""
              : "Actor, critic and reference have one set of Megatron's options: micro-batches have one "
-               "unit, and weights leave the GPUs if there is a critic";
+               "unit, and weights leave the GPUs if there is a critic; engines split experts over the GPUs "
+               "that "
+               "expert parallelism leaves";
 }
 
 // ---- writing ----
@@ -175,12 +186,12 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
 
 void read_slime_pools(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   constexpr int kUsualNode = 8;
-  const int nodes = settings.integer("actor-num-nodes", 1),
-            per_node = settings.integer("actor-num-gpus-per-node", kUsualNode);
+  const int nodes = settings.count("actor-num-nodes", 1, TrainerSettings::kMaxNodes),
+            per_node = settings.count("actor-num-gpus-per-node", kUsualNode, TrainerSettings::kMaxGpusPerNode);
   const int trainer = take_pool("trainer", nodes, per_node, problem.cluster, config);
   for (auto& [name, task] : config.tasks) task.pool = trainer;
   if (settings.flag("colocate", false)) return;
-  const int gpus = settings.integer("rollout-num-gpus", nodes * per_node);
+  const int gpus = settings.count("rollout-num-gpus", nodes * per_node);
   const bool is_whole = gpus % kUsualNode == 0;
   config.tasks.at(kSlimeEngine).pool = take_pool("rollout", is_whole ? gpus / kUsualNode : 1,
                                                  is_whole ? kUsualNode : gpus, problem.cluster, config);
@@ -194,11 +205,11 @@ bool read_slime_switch(const TrainerSettings& settings, const std::string& name,
 void read_slime_actor(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   TrainerTask& task = config.tasks.at(kSlimeTrainer);
   Execution& execution = task.options.execution;
-  task.tensor_parallel = settings.integer("tensor-model-parallel-size", 1);
-  task.pipeline_parallel = settings.integer("pipeline-model-parallel-size", 1);
-  execution.context_parallel = settings.integer("context-parallel-size", 1);
-  execution.expert_parallel = settings.integer("expert-model-parallel-size", 1);
-  execution.expert_tensor_parallel = settings.integer("expert-tensor-parallel-size", task.tensor_parallel);
+  task.tensor_parallel = settings.count("tensor-model-parallel-size", 1);
+  task.pipeline_parallel = settings.count("pipeline-model-parallel-size", 1);
+  execution.context_parallel = settings.count("context-parallel-size", 1);
+  execution.expert_parallel = settings.count("expert-model-parallel-size", 1);
+  execution.expert_tensor_parallel = settings.count("expert-tensor-parallel-size", task.tensor_parallel);
   if (task.tensor_parallel > 1) execution.sequence_parallel = settings.flag("sequence-parallel", false);
   execution.offload_optimizer = settings.flag("optimizer-cpu-offload", false);
   const bool is_on_by_default =
@@ -210,13 +221,13 @@ void read_slime_actor(const TrainerSettings& settings, const TrainerProblem& pro
                                                         : Recompute::none;
   const bool counts_tokens = settings.flag("use-dynamic-batch-size", false);
   execution.micro_batch_tokens =
-      counts_tokens ? settings.integer("max-tokens-per-gpu", execution.micro_batch_tokens) : 0;
-  if (!counts_tokens) task.options.micro_batch_sequences = settings.integer("micro-batch-size", 1);
+      counts_tokens ? settings.count("max-tokens-per-gpu", execution.micro_batch_tokens) : 0;
+  if (!counts_tokens) task.options.micro_batch_sequences = settings.count("micro-batch-size", 1);
   const auto layers = [&](const char* key) { return settings.has(key) ? settings.integer(key, 0) : 0; };
   complete_layout(kSlimeTrainer, problem, layers("decoder-first-pipeline-num-layers"),
                   layers("decoder-last-pipeline-num-layers"), config);
   const int virtual_layers = layers("num-layers-per-virtual-pipeline-stage");
-  execution.virtual_stages = settings.integer("num-virtual-stages-per-pipeline-rank", 1);
+  execution.virtual_stages = settings.count("num-virtual-stages-per-pipeline-rank", 1);
   if (virtual_layers > 0) execution.virtual_stages = std::max(1, task.stage_layers.front() / virtual_layers);
 }
 
@@ -235,8 +246,7 @@ void read_slime_others(const TrainerSettings& settings, const TrainerProblem& pr
     options.execution.sequence_parallel = of.sequence_parallel;
     options.execution.offload_weights = of.offload_weights;
     options.execution.micro_batch_tokens =
-        of.micro_batch_tokens == 0 ? 0
-                                   : settings.integer("log-probs-max-tokens-per-gpu", of.micro_batch_tokens);
+        of.micro_batch_tokens == 0 ? 0 : settings.count("log-probs-max-tokens-per-gpu", of.micro_batch_tokens);
     if (of.micro_batch_tokens == 0) options.micro_batch_sequences = actor.options.micro_batch_sequences;
     task.options = options;
   }
@@ -245,13 +255,13 @@ void read_slime_others(const TrainerSettings& settings, const TrainerProblem& pr
 void read_slime_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   TrainerTask& task = config.tasks.at(kSlimeEngine);
   Execution& execution = task.options.execution;
-  task.pipeline_parallel = std::max(1, settings.integer("sglang-pp-size", 1));
-  task.tensor_parallel =
-      std::max(1, settings.integer("rollout-num-gpus-per-engine", 1) / task.pipeline_parallel);
-  execution.expert_parallel = settings.integer("sglang-ep-size", 1);
+  task.pipeline_parallel = settings.count("sglang-pp-size", 1);
+  task.tensor_parallel = std::max(1, settings.count("rollout-num-gpus-per-engine", 1) / task.pipeline_parallel);
+  execution.expert_parallel = settings.count("sglang-ep-size", 1);
+  split_engine_experts(task.tensor_parallel, execution);
   execution.offload_weights = read_slime_switch(settings, "offload-rollout", settings.flag("colocate", false));
   task.options.decode_batch_sequences =
-      settings.integer("sglang-server-concurrency", task.options.decode_batch_sequences);
+      settings.count("sglang-server-concurrency", task.options.decode_batch_sequences);
   execution.prefill_chunk_tokens =
       settings.integer("sglang-chunked-prefill-size", execution.prefill_chunk_tokens);
   complete_layout(kSlimeEngine, problem, 0, 0, config);
@@ -270,6 +280,7 @@ void read_slime(const TrainerSettings& settings, const TrainerProblem& problem, 
 DialectRules slime_rules(const FrameworkProfile& profile) {
   static_cast<void>(profile);
   DialectRules rules;
+  rules.more_options = {"generation.expert_tensor_parallel"};
   rules.settle = settle_slime;
   return rules;
 }
