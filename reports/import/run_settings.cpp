@@ -41,6 +41,11 @@ std::string place_in(const std::string& file, const ShellWord& word) {
   return file + ":" + std::to_string(word.line);
 }
 
+// "${MODEL_ARGS[@]}", whose words another file has: flags of their own, not a value of the flag before it.
+bool is_unset_array(std::string_view word) {
+  return word.starts_with("${") && (word.ends_with("[@]}") || word.ends_with("[*]}"));
+}
+
 class SettingsReader {
  public:
   SettingsReader(const SettingSource& source, const std::map<std::string, std::string>& given)
@@ -211,7 +216,8 @@ class SettingsReader {
       std::vector<std::string> values;
       if (equals != std::string::npos) values.push_back(text.substr(equals + 1));
       const auto is_value = [&](std::size_t at) {
-        return at < command.size() && command[at].text.substr(0, 2) != "--";
+        return at < command.size() && command[at].text.substr(0, 2) != "--" &&
+               !is_unset_array(command[at].text);
       };
       for (std::size_t at = i + 1; is_value(at); ++at) values.push_back(command[at].text);
       Json value = true;

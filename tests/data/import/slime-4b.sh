@@ -1,5 +1,7 @@
 NUM_GPUS=${NUM_GPUS:-8}
 
+source "$(dirname -- "${BASH_SOURCE[0]}")/models/qwen3-4B.sh"
+
 CKPT_ARGS=(
    --hf-checkpoint /root/Qwen3-4B
    #--hf-checkpoint /root/Qwen3-4B-FP8
@@ -45,6 +47,7 @@ ray job submit --address="http://127.0.0.1:8265" \
    --actor-num-nodes 1 \
    --actor-num-gpus-per-node ${NUM_GPUS} \
    --colocate \
+   ${MODEL_ARGS[@]} \
    ${CKPT_ARGS[@]} \
    ${ROLLOUT_ARGS[@]} \
    ${GRPO_ARGS[@]} \

@@ -79,6 +79,15 @@ TEST(RunSettings, AreFlagsWithAnyNumberOfValues) {
   EXPECT_EQ(settings.integer("f", 0), -1);
 }
 
+// slime's scripts have the model's flags in another file.
+TEST(RunSettings, AnArrayThatNothingSetsIsNoValueOfAFlag) {
+  const ConfigurationFile file("run.sh",
+                               "python3 -m train_ppo_ray --colocate ${MODEL_ARGS[@]} --gpus 4 \"${MORE[@]}\"");
+  const RunSettings run = read_run_settings({file.path()}, kFlags, {});
+  EXPECT_TRUE(run.settings.flag("colocate", false));
+  EXPECT_EQ(run.settings.integer("gpus", 0), 4);
+}
+
 TEST(RunSettings, TellWhatWasNotFoundAndWhatWasNotUsed) {
   const ConfigurationFile file("run.sh", "python3 -m verl.trainer.main_ppo a.b=1 a.c=2 a.d=3 a.lr=1");
   TrainerSettings settings = read_run_settings({file.path()}, kHydra, {}).settings;
