@@ -18,6 +18,7 @@ constexpr double kToPlan = 0.7;   // where the first search found a plan,
 constexpr double kToLook = 0.45;  // and where it did not: the rest is for plans of any risk
 constexpr double kToMend = 0.1;   // for a plan in the place of one that is too risky
 constexpr int kMendings = 2;
+constexpr double kToCost = 0.5;   // costing of more than the default executions ends then
 
 bool is_found(const PlanOutput& answer) { return answer.result.outcome == PlanOutcome::found; }
 
@@ -28,22 +29,46 @@ class Rounds {
   Rounds(PlanRequest request, const RiskLimit& limit)
       : request_(std::move(request)), limit_(limit), whole_(request_.budget) {
     request_.known_options = std::make_shared<KnownOptions>(request_);
-    if (whole_.seconds > 0)
-      request_.costing_deadline =
-          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                 std::chrono::duration<double>(whole_.seconds));
+    if (whole_.seconds > 0) request_.costing_deadline = start_ + seconds_of(kToCost * whole_.seconds);
   }
 
   [[nodiscard]] AnswerWithinRisk run();
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] static Clock::duration seconds_of(double seconds) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  }
+
   // Returns whether a plan was found.
   bool search(double part);
+
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  // The budget's share that is left. Searches of thousands of devices take longer than their parts, and the next
+  // one will too.
+  [[nodiscard]] double left() const {
+    if (whole_.seconds <= 0) return left_;
+    constexpr double kMaxOverrun = 0.2;
+    const double overrun = std::min(overrun_s_ / whole_.seconds, kMaxOverrun);
+    return std::clamp(1 - seconds() / whole_.seconds - overrun, 0.0, left_);
+  }
+
+  // False if the last plan will do and the remaining time is too short for a better one.
+  [[nodiscard]] bool is_worth_searching() const {
+    constexpr double kTooShort = 0.1;
+    return !is_interrupted_ && (left() > kTooShort || !within_);
+  }
 
   PlanRequest request_;
   const RiskLimit& limit_;
   const Budget whole_;
-  double left_ = 1;  // of the budget
+  Clock::time_point start_ = Clock::now();
+  double left_ = 1;       // of the budget, not given to a search yet
+  double overrun_s_ = 0;  // of the last search
   bool is_interrupted_ = false;
   bool is_last_risky_ = false;
   int risky_ = 0;                     // plans above the limit
@@ -53,10 +78,13 @@ class Rounds {
 };
 
 bool Rounds::search(double part) {
-  part = std::min(part, left_);
+  constexpr double kShortest = 1e-3;
+  part = std::min(part, std::max(left(), kShortest));
   left_ -= part;
   request_.budget = part_of(whole_, part);
+  const double before_s = seconds();
   PlanOutput answer = limit_.search(request_);
+  overrun_s_ = std::max(0.0, seconds() - before_s - request_.budget.seconds);
   is_interrupted_ = answer.record.was_interrupted;
   if (!is_found(answer)) {
     none_ = std::move(answer);
@@ -79,12 +107,13 @@ bool Rounds::search(double part) {
 AnswerWithinRisk Rounds::run() {
   const bool has_budget = whole_.seconds > 0 || whole_.evaluations > 0;
   const bool is_known = has_budget && search(kToLearn);
-  bool finds = !is_interrupted_ && search(is_known || !has_budget ? kToPlan : kToLook);
+  bool finds = is_known;
+  if (is_worth_searching()) finds = search(is_known || !has_budget ? kToPlan : kToLook);
   for (int i = 0; i < kMendings && finds && is_last_risky_ && !is_interrupted_; ++i) finds = search(kToMend);
   const double share = request_.memory_share;
   if (!within_ && !finds && !is_interrupted_) {
     request_.memory_share = 1;
-    search(left_);
+    search(1);
   }
   if (within_) return {std::move(*within_), "", share};
   if (!other_) return {std::move(none_), "", share};
