@@ -184,21 +184,33 @@ void two_phase_56gpu(benchmark::State& state) { two_phase(state, 3, 4, 2); }
 BENCHMARK(two_phase_24gpu)->Name("planner.two_phase_24gpu_s")->Unit(benchmark::kSecond);
 BENCHMARK(two_phase_56gpu)->Name("planner.two_phase_56gpu_s")->Unit(benchmark::kSecond);
 
-// Over every partition in place of the guided ones, with the same first phase ("w/o Repartition" in Table 5);
-// the time is that of the latter.
-void two_phase_gap(benchmark::State& state, int h800_machines, int h20_machines) {
+// The planner with one of its phases replaced by an exhaustive one (Table 5); the time is that of the latter.
+void two_phase_ablation(benchmark::State& state, PlanResult (*exhaustive)(const PlanRequest&),
+                        int h800_machines, int h20_machines) {
   const Cluster cluster = testing::hex_cluster(h800_machines, h20_machines);
   const Workflow workflow = long_tailed();
   const double guided_s = planned(plan_by_two_phase, cluster, workflow).prediction->iteration_s;
   double all_s = 0;
-  for (auto _ : state) all_s = planned(plan_by_all_partitions, cluster, workflow).prediction->iteration_s;
+  for (auto _ : state) all_s = planned(exhaustive, cluster, workflow).prediction->iteration_s;
   state.counters["gap"] = guided_s / all_s - 1;
   state.counters["target_gap"] = 0.01;
 }
-void two_phase_24gpu_gap(benchmark::State& state) { two_phase_gap(state, 1, 2); }
-void two_phase_56gpu_gap(benchmark::State& state) { two_phase_gap(state, 3, 4); }
+// "w/o Repartition": every partition in place of the guided ones.
+void two_phase_24gpu_gap(benchmark::State& state) { two_phase_ablation(state, plan_by_all_partitions, 1, 2); }
+void two_phase_56gpu_gap(benchmark::State& state) { two_phase_ablation(state, plan_by_all_partitions, 3, 4); }
+// "w/o Search": every layout.
+void two_phase_24gpu_all(benchmark::State& state) { two_phase_ablation(state, plan_by_every_layout, 1, 2); }
+void two_phase_56gpu_all(benchmark::State& state) { two_phase_ablation(state, plan_by_every_layout, 3, 4); }
 BENCHMARK(two_phase_24gpu_gap)->Name("planner.two_phase_24gpu_gap")->Unit(benchmark::kSecond)->Iterations(1);
 BENCHMARK(two_phase_56gpu_gap)->Name("planner.two_phase_56gpu_gap")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(two_phase_24gpu_all)
+    ->Name("planner.two_phase_24gpu_every_layout")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
+BENCHMARK(two_phase_56gpu_all)
+    ->Name("planner.two_phase_56gpu_every_layout")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
 
 // Why a plan is the answer: alternatives planned, savings and flips predicted.
 void explain_gpus(benchmark::State& state, int gpus, double target_s) {

@@ -18,7 +18,7 @@ constexpr double kToPlan = 0.7;   // where the first search found a plan,
 constexpr double kToLook = 0.45;  // and where it did not: the rest is for plans of any risk
 constexpr double kToMend = 0.1;   // for a plan in the place of one that is too risky
 constexpr int kMendings = 2;
-constexpr double kToCost = 0.5;   // costing of more than the default executions ends then
+constexpr double kToCost = 0.5;  // costing of more than the default executions ends then
 
 bool is_found(const PlanOutput& answer) { return answer.result.outcome == PlanOutcome::found; }
 
@@ -44,9 +44,7 @@ class Rounds {
   // Returns whether a plan was found.
   bool search(double part);
 
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count();
-  }
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   // The budget's share that is left. Searches of thousands of devices take longer than their parts, and the next
   // one will too.

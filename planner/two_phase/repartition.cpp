@@ -10,10 +10,10 @@ namespace {
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kStable = 20;  // K of Algorithm 1, as in Table 5
 
-SearchPhaseLimits limits_of(const SearchRun& run) {
+SearchPhaseLimits limits_of(const SearchRun& run, bool costs_every_layout) {
   const ShapeLimits shapes = shape_limits_of(run.request());
   return {shapes.micro_batch_sequences, shapes.try_recompute, shapes.tensor_parallel_limit,
-          [&run] { return run.is_over(); }};
+          [&run] { return run.is_over(); }, costs_every_layout};
 }
 
 // The time of one side: the tasks of the other side take no time.
@@ -27,8 +27,13 @@ double side_s(const Costing& costing, Choices choices, bool rollout) {
 
 }  // namespace
 
-Repartition::Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes)
-    : run_(run), costing_(costing), graph_(graph), notes_(notes), phase_(costing, limits_of(run)) {}
+Repartition::Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes,
+                         bool costs_every_layout)
+    : run_(run),
+      costing_(costing),
+      graph_(graph),
+      notes_(notes),
+      phase_(costing, limits_of(run, costs_every_layout)) {}
 
 PartitionCost Repartition::look(const DeviceSplit& split) {
   const SplitPlans found = phase_.search(split);

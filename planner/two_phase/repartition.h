@@ -28,7 +28,9 @@ struct PartitionCost {
 class Repartition {
  public:
   // All must outlive the object. notes: report plans to the run; false for a window: only count them.
-  Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes);
+  // costs_every_layout: SearchPhaseLimits::costs_every_layout.
+  Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes,
+              bool costs_every_layout = false);
 
   // Runs phase 1 of a partition, once per partition; infinite if the run is over.
   const PartitionCost& cost(const Partition& partition);

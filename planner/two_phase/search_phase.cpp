@@ -140,7 +140,7 @@ void SearchPhase::fit(const std::vector<int>& tasks, const Lists& lists, Choices
 SearchPhase::Side SearchPhase::choose_side(const std::vector<int>& tasks, const std::vector<DeviceId>& devices,
                                            Lists& lists, Choices& chosen) {
   Side side = Side::has_no_layout;
-  for (int patience = 0; patience <= 2; ++patience) {
+  for (int patience = limits_.costs_every_layout ? 2 : 0; patience <= 2; ++patience) {
     double fastest_s = 0, taken_s = 0;
     bool has_all = true;
     for (const int t : tasks) {

@@ -31,6 +31,7 @@ struct SearchPhaseLimits {
   bool try_recompute = false;
   int tensor_parallel_limit = 64;
   std::function<bool()> is_over;  // polled during the search
+  bool costs_every_layout = false;
 };
 
 // The result for a split. A side that does not fit has a plan too, the one with the smallest excess.

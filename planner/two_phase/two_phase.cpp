@@ -19,7 +19,8 @@ bool can_be_split(const PlanRequest& request) {
 }
 
 // The end of the last growing window: the partition to start with. Empty if no window is needed.
-std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGraph& graph) {
+std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGraph& graph,
+                                              bool costs_every_layout) {
   const PlanRequest& request = run.request();
   if (request.workflow.response_tokens.kind == LengthKind::fixed) return std::nullopt;
   constexpr double kStableChange = 0.01;  // relative change of the iteration between windows
@@ -29,7 +30,7 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
   int steps = first_window_steps(request.workflow);
   for (int w = 0; w < kMaxWindows && !run.is_over(); ++w, steps *= 2) {
     const Costing costing(request, windowed(request.workflow, steps, request.seed));
-    Repartition repartition(run, costing, graph, false);
+    Repartition repartition(run, costing, graph, false, costs_every_layout);
     if (best) {
       (void)repartition.cost(*best);
     } else {
@@ -57,19 +58,14 @@ PlanResult plan_on_rented(const PlanRequest& request) {
   return std::move(result);
 }
 
-}  // namespace
-
-PlanResult plan_by_two_phase(const PlanRequest& request) {
-  if (request.objective.is_time_for_rent()) return plan_on_rented(request);
-  require_time_alone(request.objective, "two-phase");
-  require_no_pins(request.limits.pins, "two-phase");
+PlanResult plan_in_two_phases(const PlanRequest& request, bool costs_every_layout) {
   SearchRun run(request, 0);
   if (request.device_rules.apart.empty()) Sweep(run).look_at_one_set();
   if (!can_be_split(request)) return run.result("two-phase");
   const PartitionGraph graph(request, kWantedUnits);
-  const std::optional<Partition> start = partition_of_windows(run, graph);
+  const std::optional<Partition> start = partition_of_windows(run, graph, costs_every_layout);
   const Costing costing(request, request.workflow);
-  Repartition repartition(run, costing, graph, true);
+  Repartition repartition(run, costing, graph, true, costs_every_layout);
   if (start) (void)repartition.cost(*start);
   (void)repartition.binary_search();
   repartition.open_range();
@@ -78,6 +74,17 @@ PlanResult plan_by_two_phase(const PlanRequest& request) {
   repartition.deal_values();
   return run.result("two-phase");
 }
+
+}  // namespace
+
+PlanResult plan_by_two_phase(const PlanRequest& request) {
+  if (request.objective.is_time_for_rent()) return plan_on_rented(request);
+  require_time_alone(request.objective, "two-phase");
+  require_no_pins(request.limits.pins, "two-phase");
+  return plan_in_two_phases(request, false);
+}
+
+PlanResult plan_by_every_layout(const PlanRequest& request) { return plan_in_two_phases(request, true); }
 
 PlanResult plan_by_all_partitions(const PlanRequest& request) {
   SearchRun run(request, 0);

@@ -36,4 +36,7 @@ namespace sextant {
 // reference for tests of the guide. For clusters of a few dozen devices.
 [[nodiscard]] PlanResult plan_by_all_partitions(const PlanRequest& request);
 
+// The same with every layout of every task costed in phase 1 ("w/o Search" in Table 5).
+[[nodiscard]] PlanResult plan_by_every_layout(const PlanRequest& request);
+
 }  // namespace sextant
