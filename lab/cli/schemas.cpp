@@ -3,6 +3,7 @@
 #include "core/json_value.h"
 #include "documents/field_tables.h"
 #include "lab/cli/lab_commands.h"
+#include "planner/coschedule/document_fields.h"
 
 namespace sextant::cli {
 namespace {
@@ -38,7 +39,11 @@ Json parts_of_schemas() {
         {"/device_use", schema_of(device_use_fields())},
         {"/saving", schema_of(saving_fields())},
         {"/flip", schema_of(flip_fields())}}},
+      {"coschedule_simulation", {{"/simulation", schema_of(coschedule::simulation_fields())}}},
+      {"job", {{"/job", schema_of(coschedule::job_fields())}}},
+      {"job_trace", {{"/job_trace", schema_of(coschedule::job_trace_fields())}}},
       {"model", {{"/model", schema_of(model_fields())}}},
+      {"placement", {{"/placement", schema_of(coschedule::placement_fields())}}},
       {"plan",
        {{"/execution", schema_of(execution_fields())}, {"/weight_sync", schema_of(weight_sync_fields())}}},
       {"prediction",

@@ -100,6 +100,12 @@ MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
   // For problems without integer variables CBC keeps no best solution, and no objective.
   const double* values = Cbc_bestSolution(model.get());
   if (values == nullptr && solution.status == MilpStatus::optimal) values = Cbc_getColSolution(model.get());
+  const bool is_linear = std::none_of(problem.variables().begin(), problem.variables().end(),
+                                      [](const MilpProblem::Variable& variable) { return variable.is_whole; });
+  if (is_linear && solution.status == MilpStatus::optimal) {
+    const double* costs = Cbc_getReducedCost(model.get());
+    if (costs != nullptr) solution.reduced_costs.assign(costs, costs + problem.variables().size());
+  }
   if (values != nullptr) solution.values.assign(values, values + problem.variables().size());
   for (std::size_t v = 0; v < solution.values.size(); ++v)
     solution.objective += problem.variables()[v].cost * solution.values[v];

@@ -6,7 +6,7 @@
 namespace sextant {
 
 // The evaluator, which decides, sums bytes in another order.
-constexpr double kByte = 1;
+constexpr double kSmallestBytes = 1;
 
 namespace {
 
@@ -155,7 +155,7 @@ bool OptionSearch::add(std::size_t at, const ExactOption& option) {
     const double resident = step.resident_bytes[p] + option.resident_bytes[p];
     const double working = std::max(step.working_bytes[p], option.working_bytes[p]);
     if (resident + step.later_resident_bytes[p] + std::max(working, step.later_working_bytes[p]) >
-        (*step.rooms)[p] + kByte)
+        (*step.rooms)[p] + kSmallestBytes)
       return false;
     if (is_last) continue;
     next.resident_bytes[p] = resident;

@@ -1,0 +1,142 @@
+// Co-execution of jobs on shared pools (Wu et al. 2026, "WEAVE"): cost over the optimum, the lower bound, decisions.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/check_placement.h"
+#include "planner/coschedule/cost_bound.h"
+#include "planner/coschedule/optimum.h"
+#include "planner/coschedule/place.h"
+#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/workload.h"
+
+namespace sextant::coschedule {
+namespace {
+
+Job job_of(Profile profile, std::uint64_t seed, int number) {
+  return drawn_job(profile, 1, 2, seed, static_cast<std::uint64_t>(number));
+}
+
+Placement placed(Profile profile, std::uint64_t seed, int jobs, const PlacementRules& rules = {}) {
+  Placement placement{weave_pools(), {}};
+  for (int j = 0; j < jobs; ++j) {
+    PlacementAnswer answer = place(placement, job_of(profile, seed, j), rules);
+    if (!answer.is_placed) throw std::runtime_error(answer.refusal);
+    take(placement, std::move(answer));
+  }
+  if (const std::vector<std::string> broken = broken_promises(placement); !broken.empty())
+    throw std::runtime_error(broken.front());
+  return placement;
+}
+
+std::vector<Job> jobs_of(Profile profile, std::uint64_t seed, int jobs) {
+  std::vector<Job> all;
+  for (int j = 0; j < jobs; ++j) all.push_back(job_of(profile, seed, j));
+  return all;
+}
+
+// The mean over seeds of the cost of jobs that came one by one over that of the optimum, which may regroup them.
+void cost_over_optimum(benchmark::State& state, Profile profile, double target) {
+  constexpr int kSeeds = 100, kJobs = 13;
+  double ratio = 0, printed = 0, worst = 0, bound_gap = 0;
+  for (auto _ : state) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      const std::vector<Job> jobs = jobs_of(profile, seed, kJobs);
+      const Pools pools = weave_pools();
+      const double best = cheapest_placement(jobs, pools, {pools, {}}, 60).placement.usd_per_hour();
+      const Placement ours = placed(profile, seed, kJobs);
+      const double over = ours.usd_per_hour() / best;
+      ratio += over / kSeeds;
+      worst = std::max(worst, over);
+      printed += placed(profile, seed, kJobs, PlacementRules::as_printed()).usd_per_hour() / best / kSeeds;
+      const CostBound bound = min_usd_per_hour(jobs, pools, ours.groups, 10);
+      bound_gap += (best / bound.usd_per_hour - 1) / kSeeds;
+      if (bound.usd_per_hour > best * (1 + 1e-6)) throw std::runtime_error("the bound is above the optimum");
+    }
+  }
+  state.counters["ratio"] = ratio;
+  state.counters["target_ratio"] = target;
+  state.counters["worst_ratio"] = worst;
+  state.counters["as_printed"] = printed;
+  state.counters["bound_gap"] = bound_gap;
+  state.counters["target_bound_gap"] = 0.05;
+}
+void mixed(benchmark::State& state) { cost_over_optimum(state, Profile::mixed, 1.03); }
+void balanced(benchmark::State& state) { cost_over_optimum(state, Profile::balanced, 1.08); }
+void rollout_heavy(benchmark::State& state) { cost_over_optimum(state, Profile::rollout_heavy, 1.08); }
+void train_heavy(benchmark::State& state) { cost_over_optimum(state, Profile::train_heavy, 1.08); }
+BENCHMARK(mixed)->Name("coschedule.cost_over_optimum")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(balanced)->Name("coschedule.cost_over_optimum_balanced")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(rollout_heavy)
+    ->Name("coschedule.cost_over_optimum_rollout_heavy")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
+BENCHMARK(train_heavy)
+    ->Name("coschedule.cost_over_optimum_train_heavy")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
+
+// The 99th percentile of decisions about further jobs, with many jobs placed.
+void decision(benchmark::State& state, int jobs, double target_s) {
+  constexpr int kDecisions = 200;
+  const Placement placement = placed(Profile::mixed, 1, jobs);
+  std::vector<double> seconds;
+  for (auto _ : state) {
+    for (int d = 0; d < kDecisions; ++d) {
+      const Job job = job_of(Profile::mixed, 2, d);
+      Job renamed = job;
+      renamed.name = "new-" + job.name;
+      const auto began = std::chrono::steady_clock::now();
+      benchmark::DoNotOptimize(place(placement, renamed));
+      seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    }
+  }
+  std::sort(seconds.begin(), seconds.end());
+  state.counters["p99_s"] = seconds[seconds.size() * 99 / 100];
+  state.counters["target_p99_s"] = target_s;
+}
+void decision_2000(benchmark::State& state) { decision(state, 2000, 0.005); }
+void decision_20000(benchmark::State& state) { decision(state, 20000, 0.05); }
+BENCHMARK(decision_2000)->Name("coschedule.decision_2000_s")->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK(decision_20000)->Name("coschedule.decision_20000_s")->Unit(benchmark::kMillisecond)->Iterations(1);
+
+// The lower bound of many jobs, and the gap that is printed with it.
+void bound(benchmark::State& state, int jobs, double budget_s) {
+  const Placement placement = placed(Profile::mixed, 1, jobs);
+  const std::vector<Job> all = jobs_of(Profile::mixed, 1, jobs);
+  CostBound result;
+  for (auto _ : state) result = min_usd_per_hour(all, placement.pools, placement.groups, budget_s);
+  state.counters["gap"] = placement.usd_per_hour() / result.usd_per_hour - 1;
+  state.counters["target_gap"] = 0.1;
+  state.counters["rounds"] = result.rounds;
+  state.counters["groups"] = result.groups;
+  state.counters["is_tight"] = result.is_tight ? 1 : 0;
+}
+void bound_100(benchmark::State& state) { bound(state, 100, 10); }
+void bound_500(benchmark::State& state) { bound(state, 500, 30); }
+void bound_2000(benchmark::State& state) { bound(state, 2000, 60); }
+BENCHMARK(bound_100)->Name("coschedule.bound_100_s")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(bound_500)->Name("coschedule.bound_500_s")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(bound_2000)->Name("coschedule.bound_2000_s")->Unit(benchmark::kSecond)->Iterations(1);
+
+// 100,000 arrivals, some 500 jobs at a time.
+void simulate_100k(benchmark::State& state) {
+  TraceRules rules;
+  rules.jobs = 100'000;
+  rules.mean_gap_s = rules.mean_duration_s / 300;
+  const JobTrace trace = drawn_trace(rules, weave_pools());
+  SimulationOptions options;
+  options.keeps_jobs = false;
+  Simulation result;
+  for (auto _ : state) result = simulate(trace, policies().front(), options);
+  state.counters["kept_fraction"] = result.kept_fraction;
+  state.counters["jobs_at_a_time"] = result.max_jobs;
+  state.counters["target_s"] = 60;
+}
+BENCHMARK(simulate_100k)->Name("coschedule.simulate_100k_s")->Unit(benchmark::kSecond)->Iterations(1);
+
+}  // namespace
+}  // namespace sextant::coschedule

@@ -1,0 +1,116 @@
+#include "cli/coschedule/coschedule_job.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sextant/error.h"
+#include "sextant/predict.h"
+
+namespace sextant::cli {
+namespace {
+
+// Time of both phases of an iteration.
+struct PhaseTimes {
+  double rollout_s = 0, training_s = 0, sync_s = 0;
+};
+
+PhaseTimes times_of(const Workflow& workflow, const Prediction& prediction) {
+  PhaseTimes times;
+  times.rollout_s = prediction.tasks.at(workflow.actor_generation().name).time_s + prediction.rule_reward_s;
+  times.sync_s = prediction.weight_sync_s + prediction.data_s;
+  times.training_s = prediction.iteration_s - times.rollout_s - times.sync_s;
+  return times;
+}
+
+Workflow with_longest_responses(Workflow workflow) {
+  Lengths& lengths = workflow.response_tokens;
+  const double tokens = lengths.max_tokens();
+  lengths = {};
+  lengths.kind = LengthKind::fixed;
+  lengths.tokens = {tokens};
+  return workflow;
+}
+
+std::set<NodeId> nodes_of(const Cluster& cluster, const std::set<DeviceId>& devices) {
+  std::set<NodeId> nodes;
+  for (const DeviceId device : devices) nodes.insert(cluster.node_of(device));
+  return nodes;
+}
+
+// What the hosts of some nodes hold and how long their links take, the largest of the nodes.
+struct Suspended {
+  double host_bytes = 0, warm_start_s = 0;
+};
+
+// A device's runtime and the KV cache stay or are dropped.
+Suspended suspended_on(const LoadedInputs& loaded, const Prediction& prediction, const std::set<NodeId>& nodes,
+                       double dropped_bytes) {
+  const Cluster& cluster = loaded.cluster;
+  std::map<NodeId, double> bytes;
+  Suspended largest;
+  for (const DeviceMemory& memory : prediction.memory) {
+    const NodeId node = cluster.node_of(memory.device);
+    if (!nodes.contains(node)) continue;
+    const double context_bytes = loaded.chosen.coefficients.value(
+        CoefficientId::memory_context_bytes, cluster.type_name(memory.device), loaded.chosen.framework);
+    const double held = std::max(0.0, memory.resident_bytes - context_bytes - dropped_bytes);
+    bytes[node] += held;
+    if (const std::optional<Quantity>& rate = cluster.type_of(memory.device).host_bytes_per_s)
+      largest.warm_start_s = std::max(largest.warm_start_s, held / rate->value);
+  }
+  for (const auto& [node, held] : bytes) largest.host_bytes = std::max(largest.host_bytes, held);
+  return largest;
+}
+
+}  // namespace
+
+coschedule::Job job_of(const JobQuestion& question) {
+  const LoadedInputs loaded = load(question.inputs);
+  say(loaded.chosen.notes);
+  const Workflow& workflow = loaded.workflow;
+  if (workflow.algorithm == Algorithm::custom || workflow.mode != Mode::synchronous)
+    throw_bad_input(
+        "coschedule job: jobs share nodes while they wait, so the workflow must be synchronous PPO or GRPO");
+  const Plan plan = load_plan(question.plan, loaded);
+  std::set<DeviceId> training;
+  for (const Task& task : workflow.tasks) {
+    if (task.kind != TaskKind::generation) training.merge(plan.tasks.at(task.name).devices());
+  }
+  const TaskPlan& generation = plan.tasks.at(workflow.actor_generation().name);
+  const std::set<NodeId> rollout_nodes = nodes_of(loaded.cluster, generation.devices()),
+                         training_nodes = nodes_of(loaded.cluster, training);
+  for (const NodeId node : rollout_nodes) {
+    if (training_nodes.contains(node))
+      throw_bad_input(question.plan + ": generation and other tasks share node \"" +
+                      loaded.cluster.nodes()[static_cast<std::size_t>(node.value)].name +
+                      "\"; in pools they have nodes of their own");
+  }
+  const auto predicted = [&](const Workflow& of) {
+    return predict(loaded.cluster, of, plan, loaded.chosen.coefficients, loaded.chosen.framework);
+  };
+  const Workflow longest = with_longest_responses(workflow);
+  const Prediction bound = predicted(longest), usual = predicted(workflow);
+  const PhaseTimes bounds = times_of(longest, bound), typical = times_of(workflow, usual);
+  const bool keeps_cache = !generation.execution.offload_weights;
+  const Suspended rollout = suspended_on(loaded, bound, rollout_nodes,
+                                         keeps_cache ? generation.execution.kv_cache_bytes : 0),
+                  trained = suspended_on(loaded, bound, training_nodes, 0);
+  coschedule::Job job;
+  job.name = question.name;
+  job.rollout_s = bounds.rollout_s;
+  job.training_s = bounds.training_s;
+  job.sync_s = bounds.sync_s;
+  job.rollout_nodes = static_cast<int>(rollout_nodes.size());
+  job.training_nodes = static_cast<int>(training_nodes.size());
+  job.max_slowdown = question.max_slowdown;
+  job.rollout_host_bytes = rollout.host_bytes;
+  job.training_host_bytes = trained.host_bytes;
+  job.rollout_warm_start_s = rollout.warm_start_s;
+  job.training_warm_start_s = trained.warm_start_s;
+  job.typical_fraction =
+      std::min(1.0, (typical.rollout_s + typical.training_s) / (bounds.rollout_s + bounds.training_s));
+  return job;
+}
+
+}  // namespace sextant::cli

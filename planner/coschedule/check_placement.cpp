@@ -1,0 +1,121 @@
+#include "planner/coschedule/check_placement.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/units.h"
+
+namespace sextant::coschedule {
+namespace {
+
+constexpr double kTolerance = 1e-6;  // relative
+
+struct Clock {
+  std::map<int, double> node_free_s;
+  double training_free_s = 0, link_free_s = 0;
+};
+
+// What one node's host holds of suspended phases.
+double held_bytes(const Group& group, int node) {
+  double bytes = 0;
+  for (const Member& member : group.members) {
+    if (std::count(member.rollout_nodes.begin(), member.rollout_nodes.end(), node) > 0)
+      bytes += member.job.rollout_host_bytes;
+  }
+  return bytes;
+}
+
+void check_group(const Group& group, const Pools& pools, std::vector<std::string>& broken) {
+  const auto add = [&](const std::string& what) { broken.push_back("group " + group.name + ": " + what); };
+  if (static_cast<int>(group.members.size()) > pools.max_members)
+    add(std::to_string(group.members.size()) + " jobs, at most " + std::to_string(pools.max_members) +
+        " are allowed");
+  for (int node = 0; node < group.rollout_nodes; ++node) {
+    const double held = held_bytes(group, node);
+    if (pools.rollout.host_memory_bytes > 0 && held > pools.rollout.host_memory_bytes * (1 + kTolerance))
+      add("rollout node " + std::to_string(node) + " holds " + format_bytes(held) + " of suspended phases");
+  }
+  double training_bytes = 0;
+  for (const Member& member : group.members) training_bytes += member.job.training_host_bytes;
+  if (pools.training.host_memory_bytes > 0 &&
+      training_bytes > pools.training.host_memory_bytes * (1 + kTolerance))
+    add("each training node holds " + format_bytes(training_bytes) + " of suspended phases");
+  for (const Member& member : group.members) {
+    const Job& job = member.job;
+    const std::set<int> nodes(member.rollout_nodes.begin(), member.rollout_nodes.end());
+    if (static_cast<int>(nodes.size()) != job.rollout_nodes || *nodes.begin() < 0 ||
+        *nodes.rbegin() >= group.rollout_nodes)
+      add(job.name + " is not pinned to " + std::to_string(job.rollout_nodes) + " of its rollout nodes");
+    if (job.training_nodes > group.training_nodes)
+      add(job.name + " needs " + std::to_string(job.training_nodes) + " training nodes");
+  }
+  const double period_s = simulated_period_s(group);
+  for (const Member& member : group.members) {
+    const Job& job = member.job;
+    const double alone_s = job.rollout_s + job.training_s + job.sync_s;
+    if (period_s > job.max_slowdown * alone_s * (1 + kTolerance))
+      add("an iteration of " + job.name + " takes " + format_seconds(period_s) + ", alone " +
+          format_seconds(alone_s) + ", and may be slowed down by a factor of " +
+          std::to_string(job.max_slowdown));
+  }
+}
+
+}  // namespace
+
+double simulated_period_s(const Group& group) {
+  constexpr int kWarmUp = 400, kMeasured = 400;
+  std::map<int, int> users;
+  for (const Member& member : group.members) {
+    for (const int node : member.rollout_nodes) ++users[node];
+  }
+  Clock clock;
+  std::vector<double> ready_s(group.members.size(), 0.0);
+  double before_s = 0, last_s = 0;
+  for (int round = 0; round < kWarmUp + kMeasured; ++round) {
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Member& member = group.members[m];
+      const Job& job = member.job;
+      bool shares = false;
+      double start_s = ready_s[m];
+      for (const int node : member.rollout_nodes) {
+        start_s = std::max(start_s, clock.node_free_s[node]);
+        shares = shares || users[node] > 1;
+      }
+      const double rolled_s = start_s + job.rollout_s + (shares ? job.rollout_warm_start_s : 0.0);
+      for (const int node : member.rollout_nodes) clock.node_free_s[node] = rolled_s;
+      const double train_s = job.training_s * job.training_nodes / group.training_nodes +
+                             (group.members.size() > 1 ? job.training_warm_start_s : 0.0);
+      const double trained_s = std::max(rolled_s, clock.training_free_s) + train_s;
+      clock.training_free_s = trained_s;
+      ready_s[m] = clock.link_free_s = std::max(trained_s, clock.link_free_s) + job.sync_s;
+    }
+    last_s = *std::max_element(ready_s.begin(), ready_s.end());
+    if (round + 1 == kWarmUp) before_s = last_s;
+  }
+  return (last_s - before_s) / kMeasured;
+}
+
+std::vector<std::string> broken_promises(const Placement& placement) {
+  std::vector<std::string> broken;
+  std::set<std::string> jobs;
+  int rollout_nodes = 0, training_nodes = 0;
+  for (const Group& group : placement.groups) {
+    for (const Member& member : group.members) {
+      if (!jobs.insert(member.job.name).second) broken.push_back("job " + member.job.name + " is placed twice");
+    }
+    rollout_nodes += group.rollout_nodes;
+    training_nodes += group.training_nodes;
+    check_group(group, placement.pools, broken);
+  }
+  const Pools& pools = placement.pools;
+  if (pools.rollout.max_nodes > 0 && rollout_nodes > pools.rollout.max_nodes)
+    broken.push_back(std::to_string(rollout_nodes) + " rollout nodes are used, the pool has " +
+                     std::to_string(pools.rollout.max_nodes));
+  if (pools.training.max_nodes > 0 && training_nodes > pools.training.max_nodes)
+    broken.push_back(std::to_string(training_nodes) + " training nodes are used, the pool has " +
+                     std::to_string(pools.training.max_nodes));
+  return broken;
+}
+
+}  // namespace sextant::coschedule

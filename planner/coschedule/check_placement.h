@@ -1,0 +1,19 @@
+// A check of placements by separate code: the members take their turns event by event, and nothing of
+// round_robin.h or place.h is used.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/coschedule/group.h"
+
+namespace sextant::coschedule {
+
+// One sentence for every promise or limit that a placement breaks; empty if it keeps all: the memory of hosts, the
+// size of pools and groups, and the iteration time of every member, which is simulated.
+[[nodiscard]] std::vector<std::string> broken_promises(const Placement& placement);
+
+// The mean iteration time of the members over many rounds of turns in their order.
+[[nodiscard]] double simulated_period_s(const Group& group);
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,31 @@
+// A lower bound of the hourly cost of any placement of given jobs, by column generation.
+//
+// A placement chooses groups, each of which holds some jobs and costs what its nodes cost. In the linear relaxation
+// groups may be chosen in parts; prices y_j of its dual, one for each job, bound the cost of any placement by
+// sum_j y_j if no possible group is worth more than it costs. Prices that are too high by a factor rho are divided by
+// it (Farley 1990). A branch and bound over groups finds rho; it leaves out what only the order of turns decides,
+// so that the bound holds for more than round robin: for every schedule in which each member has one
+// iteration in each period.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "planner/coschedule/group.h"
+
+namespace sextant::coschedule {
+
+struct CostBound {
+  double usd_per_hour = 0;
+  int rounds = 0, groups = 0;  // of the column generation
+  bool is_tight = false;       // the relaxation's optimum, not an earlier round
+};
+
+// `start`: groups that are known to be possible, by which the relaxation begins; it also needs no solver then, with
+// looser bounds. budget_s: wall time after which the best bound so far is returned; the first is always worked
+// out. training_may_grow: of placements whose groups may train on more nodes than their largest job needs.
+[[nodiscard]] CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools,
+                                         const std::vector<Group>& start, double budget_s,
+                                         bool training_may_grow = false);
+
+}  // namespace sextant::coschedule

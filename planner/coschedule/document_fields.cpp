@@ -1,0 +1,169 @@
+#include "planner/coschedule/document_fields.h"
+
+namespace sextant::coschedule {
+namespace {
+
+// A job may allow nothing beside it.
+Kind<double> slowdown() {
+  return {[](const JsonView& view) {
+            const double value = view.positive();
+            if (value < 1) view.fail("expected a number >= 1: a job is not faster in a group than alone");
+            return value;
+          },
+          [](const double& value) { return Json(value); },
+          {{"type", "number"}, {"minimum", 1}}};
+}
+
+}  // namespace
+
+const Fields<Job>& job_fields() {
+  static const Fields<Job> fields{
+      required("name", &Job::name, text(), "Name of the job."),
+      required("rollout_s", &Job::rollout_s, positive(),
+               "Rollout of an iteration, alone on its nodes, if every response has the maximum length."),
+      required("training_s", &Job::training_s, positive(),
+               "Training of such an iteration, alone on its nodes."),
+      optional("sync_s", &Job::sync_s, non_negative(),
+               "Transfer of the new weights to the rollout pool over an idle connection."),
+      optional("rollout_nodes", &Job::rollout_nodes, count(), "Nodes of the rollout pool."),
+      optional(
+          "training_nodes", &Job::training_nodes, count(),
+          "Nodes of the training pool, at least. In a group with more, training is shorter in proportion."),
+      required("max_slowdown", &Job::max_slowdown, slowdown(),
+               "Time that an iteration may take in a group, as a multiple of that alone (the SLO)."),
+      optional("rollout_host_bytes", &Job::rollout_host_bytes, non_negative(),
+               "Host memory of each rollout node that the suspended phase holds."),
+      optional("training_host_bytes", &Job::training_host_bytes, non_negative(),
+               "The same of each training node."),
+      optional("rollout_warm_start_s", &Job::rollout_warm_start_s, non_negative(),
+               "Time to bring the state back from the host, on nodes that other jobs use too."),
+      optional("training_warm_start_s", &Job::training_warm_start_s, non_negative(), "The same for training."),
+      optional("arrival_s", &Job::arrival_s, non_negative(), "In a trace: when the job arrives."),
+      optional("duration_s", &Job::duration_s, non_negative(), "In a trace: how long the job runs alone."),
+      optional("typical_fraction", &Job::typical_fraction, share("expected a number <= 1"),
+               "In a trace: what the phases of a typical iteration take of the bounds."),
+  };
+  return fields;
+}
+
+const Fields<Pool>& pool_fields() {
+  static const Fields<Pool> fields{
+      required("node_type", &Pool::node_type, text(), "Type of the GPUs."),
+      optional("gpus_per_node", &Pool::gpus_per_node, count(), "GPUs of a node."),
+      optional("host_memory_bytes", &Pool::host_memory_bytes, non_negative(),
+               "Host memory of a node for suspended states; missing: not limited."),
+      required("usd_per_gpu_hour", &Pool::usd_per_gpu_hour, non_negative(), "Price of a GPU."),
+      optional("max_nodes", &Pool::max_nodes, number_of(), "Nodes that exist; 0: not limited."),
+  };
+  return fields;
+}
+
+const Fields<Pools>& pools_fields() {
+  static const Fields<Pools> fields{
+      required("rollout", &Pools::rollout, object(pool_fields()), "Nodes that generate."),
+      required("training", &Pools::training, object(pool_fields()), "Nodes that train."),
+      optional("max_members", &Pools::max_members, count(), "Jobs of a group, at most."),
+  };
+  return fields;
+}
+
+const Fields<JobTrace>& job_trace_fields() {
+  static const Fields<JobTrace> fields{
+      required("pools", &JobTrace::pools, object(pools_fields()), "The pools that the jobs share."),
+      required("jobs", &JobTrace::jobs, list_of(object(job_fields())), "Jobs by arrival."),
+  };
+  return fields;
+}
+
+const Fields<Member>& member_fields() {
+  static const Fields<Member> fields{
+      required("job", &Member::job, object(job_fields()), "The job."),
+      required("rollout_nodes", &Member::rollout_nodes, list_of(number_of()),
+               "Nodes of the group on which it rolls out, ascending from 0."),
+  };
+  return fields;
+}
+
+const Fields<Group>& group_fields() {
+  static const Fields<Group> fields{
+      required("name", &Group::name, text(), "Name of the group."),
+      required("rollout_nodes", &Group::rollout_nodes, count(), "Nodes of the rollout pool."),
+      required("training_nodes", &Group::training_nodes, count(), "Nodes of the training pool."),
+      required("members", &Group::members, list_of(object(member_fields())),
+               "Jobs in the order of their turns."),
+  };
+  return fields;
+}
+
+const Fields<Placement>& placement_fields() {
+  static const Fields<Placement> fields{
+      required("pools", &Placement::pools, object(pools_fields()), "The pools that the jobs share."),
+      required("groups", &Placement::groups, list_of(object(group_fields())), "Groups of jobs."),
+  };
+  return fields;
+}
+
+const Fields<SimulatedJob>& simulated_job_fields() {
+  static const Fields<SimulatedJob> fields{
+      required("name", &SimulatedJob::name, text(), "Name of the job."),
+      required("decision", &SimulatedJob::decision, text(), "How it was placed."),
+      required("arrival_s", &SimulatedJob::arrival_s, non_negative(), "Time of its arrival."),
+      required("end_s", &SimulatedJob::end_s, non_negative(), "Time of its end."),
+      required("slowdown", &SimulatedJob::slowdown, positive(), "Its whole run over that alone."),
+      required("max_slowdown_seen", &SimulatedJob::max_slowdown_seen, positive(),
+               "Iteration time in its slowest group over that alone."),
+      required("kept", &SimulatedJob::kept, flag(), "Whether the whole run was within what it allows."),
+  };
+  return fields;
+}
+
+const Fields<SimulatedState>& simulated_state_fields() {
+  static const Fields<SimulatedState> fields{
+      required("time_s", &SimulatedState::time_s, non_negative(), "Time of the event."),
+      required("usd_per_hour", &SimulatedState::usd_per_hour, non_negative(), "Cost of all groups after it."),
+      required("rollout_nodes", &SimulatedState::rollout_nodes, number_of(),
+               "Nodes of the rollout pool in groups."),
+      required("training_nodes", &SimulatedState::training_nodes, number_of(),
+               "Nodes of the training pool in groups."),
+      required("jobs", &SimulatedState::jobs, number_of(), "Jobs that run."),
+  };
+  return fields;
+}
+
+const Fields<Simulation>& simulation_fields() {
+  static const Fields<Simulation> fields{
+      required("policy", &Simulation::policy, text(), "Name of the policy."),
+      defaulted("seed", &Simulation::seed,
+                Kind<std::uint64_t>{[](const JsonView& view) {
+                                      return static_cast<std::uint64_t>(view.integer(0, std::int64_t{1} << 53));
+                                    },
+                                    [](const std::uint64_t& value) { return Json(value); },
+                                    {{"type", "integer"}, {"minimum", 0}}},
+                "Seed of policies that draw."),
+      required("duration_s", &Simulation::duration_s, non_negative(),
+               "From the first arrival to the last end."),
+      required("mean_usd_per_hour", &Simulation::mean_usd_per_hour, non_negative(), "Mean cost."),
+      required("total_usd", &Simulation::total_usd, non_negative(), "Cost of the whole trace."),
+      required("max_rollout_nodes", &Simulation::max_rollout_nodes, number_of(), "Peak of the rollout pool."),
+      required("max_training_nodes", &Simulation::max_training_nodes, number_of(),
+               "Peak of the training pool."),
+      required("max_jobs", &Simulation::max_jobs, number_of(), "Peak of jobs at a time."),
+      required("kept_fraction", &Simulation::kept_fraction, non_negative(),
+               "Share of the jobs whose whole run was within what they allow."),
+      required("mean_slowdown", &Simulation::mean_slowdown, non_negative(), "Mean over the jobs."),
+      required("rollout_busy_fraction", &Simulation::rollout_busy_fraction, non_negative(),
+               "Share of the rollout nodes' time in which they generate."),
+      required("training_busy_fraction", &Simulation::training_busy_fraction, non_negative(),
+               "Share of the training nodes' time in which they train."),
+      required("refused", &Simulation::refused, number_of(), "Jobs for which there was no place."),
+      required("decisions", &Simulation::decisions, by_name(number_of()), "Placements by kind."),
+      required("decision_p50_s", &Simulation::decision_p50_s, non_negative(), "Median time of a decision."),
+      required("decision_p99_s", &Simulation::decision_p99_s, non_negative(), "99th percentile of it."),
+      defaulted("was_interrupted", &Simulation::was_interrupted, flag(), "True if it ended early."),
+      required("jobs", &Simulation::jobs, list_of(object(simulated_job_fields())), "Jobs by their end."),
+      required("states", &Simulation::states, list_of(object(simulated_state_fields())), "After each event."),
+  };
+  return fields;
+}
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,117 @@
+#include "planner/coschedule/group.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "planner/coschedule/document_fields.h"
+#include "planner/coschedule/round_robin.h"
+
+namespace sextant::coschedule {
+
+double Placement::usd_per_hour() const {
+  double sum = 0;
+  for (const Group& group : groups) sum += group.usd_per_hour(pools);
+  return sum;
+}
+
+int Placement::rollout_nodes() const {
+  int sum = 0;
+  for (const Group& group : groups) sum += group.rollout_nodes;
+  return sum;
+}
+
+int Placement::training_nodes() const {
+  int sum = 0;
+  for (const Group& group : groups) sum += group.training_nodes;
+  return sum;
+}
+
+std::size_t Placement::job_count() const {
+  std::size_t sum = 0;
+  for (const Group& group : groups) sum += group.members.size();
+  return sum;
+}
+
+const Group* Placement::group_of(std::string_view job) const {
+  for (const Group& group : groups) {
+    for (const Member& member : group.members) {
+      if (member.job.name == job) return &group;
+    }
+  }
+  return nullptr;
+}
+
+Placement Placement::parse(const JsonView& view) {
+  Placement placement = parse_fields(view, placement_fields());
+  std::set<std::string> names, jobs;
+  const std::vector<JsonView> views = view.required("groups").items();
+  for (std::size_t g = 0; g < placement.groups.size(); ++g) {
+    const Group& group = placement.groups[g];
+    if (!names.insert(group.name).second) views[g].required("name").fail("another group has this name");
+    const std::vector<JsonView> members = views[g].required("members").items();
+    if (members.empty()) views[g].required("members").fail("expected at least one job");
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const Member& member = group.members[m];
+      const JsonView nodes = members[m].required("rollout_nodes");
+      if (!jobs.insert(member.job.name).second)
+        members[m].required("job").required("name").fail("another job has this name");
+      if (static_cast<int>(member.rollout_nodes.size()) != member.job.rollout_nodes)
+        nodes.fail("expected " + std::to_string(member.job.rollout_nodes) + " nodes");
+      int last = -1;
+      for (const int node : member.rollout_nodes) {
+        if (node <= last || node >= group.rollout_nodes)
+          nodes.fail("expected ascending numbers below " + std::to_string(group.rollout_nodes));
+        last = node;
+      }
+      if (member.job.training_nodes > group.training_nodes)
+        members[m].required("job").fail("it trains on at least " + std::to_string(member.job.training_nodes) +
+                                        " nodes, the group has " + std::to_string(group.training_nodes));
+    }
+  }
+  return placement;
+}
+
+Json Placement::to_json() const { return fields_to_json(*this, placement_fields()); }
+
+double load_s(const Group& group) {
+  std::vector<double> nodes(static_cast<std::size_t>(group.rollout_nodes), 0.0);
+  double training = 0, sync = 0;
+  const std::vector<Phases> phases = phases_of(group);
+  for (std::size_t m = 0; m < group.members.size(); ++m) {
+    training += phases[m].training_s;
+    sync += phases[m].sync_s;
+    for (const int node : group.members[m].rollout_nodes)
+      nodes[static_cast<std::size_t>(node)] += phases[m].rollout_s;
+  }
+  return std::max({training, sync, *std::max_element(nodes.begin(), nodes.end())});
+}
+
+double cycle_s(const Group& group) {
+  double longest = 0;
+  for (const Member& member : group.members) longest = std::max(longest, member.job.solo_s());
+  return longest;
+}
+
+double max_iteration_s(const Group& group) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Member& member : group.members) shortest = std::min(shortest, member.job.max_iteration_s());
+  return shortest;
+}
+
+double rollout_host_bytes(const Group& group, int node) {
+  double sum = 0;
+  for (const Member& member : group.members) {
+    if (std::binary_search(member.rollout_nodes.begin(), member.rollout_nodes.end(), node))
+      sum += member.job.rollout_host_bytes;
+  }
+  return sum;
+}
+
+double training_host_bytes(const Group& group) {
+  double sum = 0;
+  for (const Member& member : group.members) sum += member.job.training_host_bytes;
+  return sum;
+}
+
+}  // namespace sextant::coschedule

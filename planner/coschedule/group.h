@@ -1,0 +1,66 @@
+// Co-execution groups (section 4.1): jobs that share nodes of both pools by turns.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/coschedule/job.h"
+
+namespace sextant::coschedule {
+
+struct Member {
+  Job job;
+  std::vector<int> rollout_nodes;  // to which it is pinned: numbers inside the group, ascending
+
+  friend bool operator==(const Member&, const Member&) = default;
+};
+
+// All members train on all training nodes; each rolls out on the nodes to which it is pinned.
+struct Group {
+  std::string name;
+  int rollout_nodes = 1;
+  int training_nodes = 1;
+  std::vector<Member> members;  // in the order of their turns
+
+  [[nodiscard]] double usd_per_hour(const Pools& pools) const {
+    return rollout_nodes * pools.rollout.usd_per_node_hour() +
+           training_nodes * pools.training.usd_per_node_hour();
+  }
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+// All groups of both pools: what `sextant coschedule` reads and writes.
+struct Placement {
+  static constexpr std::string_view kKind = "placement";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  Pools pools;
+  std::vector<Group> groups;
+
+  [[nodiscard]] double usd_per_hour() const;
+  [[nodiscard]] int rollout_nodes() const;
+  [[nodiscard]] int training_nodes() const;
+  [[nodiscard]] std::size_t job_count() const;
+  // Null if no group has the job.
+  [[nodiscard]] const Group* group_of(std::string_view job) const;
+
+  friend bool operator==(const Placement&, const Placement&) = default;
+  // Refuses nodes outside the group, a job in two groups, and groups without members.
+  static Placement parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// The time that phases of all members need on the bottleneck (T_load of section 4.2), in one meta-iteration: the
+// busiest rollout node, all training nodes alike, or the connection.
+[[nodiscard]] double load_s(const Group& group);
+// The longest iteration of a member alone (T_cycle).
+[[nodiscard]] double cycle_s(const Group& group);
+// The shortest of what the members allow an iteration to take; infinite without members.
+[[nodiscard]] double max_iteration_s(const Group& group);
+
+// Host memory that the members' suspended states take.
+[[nodiscard]] double rollout_host_bytes(const Group& group, int node);
+[[nodiscard]] double training_host_bytes(const Group& group);
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,48 @@
+#include "planner/coschedule/job.h"
+
+#include <set>
+
+#include "core/units.h"
+#include "planner/coschedule/document_fields.h"
+
+namespace sextant::coschedule {
+
+Job Job::parse(const JsonView& view) { return parse_fields(view, job_fields()); }
+Json Job::to_json() const { return fields_to_json(*this, job_fields()); }
+
+JobDocument JobDocument::parse(const JsonView& view) { return {Job::parse(view)}; }
+Json JobDocument::to_json() const { return job.to_json(); }
+
+JobTrace JobTrace::parse(const JsonView& view) {
+  JobTrace trace = parse_fields(view, job_trace_fields());
+  std::set<std::string> names;
+  double last_s = 0;
+  const std::vector<JsonView> views = view.required("jobs").items();
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    const Job& job = trace.jobs[i];
+    if (!names.insert(job.name).second) views[i].required("name").fail("another job has this name");
+    if (job.arrival_s < last_s) views[i].required("arrival_s").fail("earlier than the job before");
+    last_s = job.arrival_s;
+    if (const std::string reason = why_not_alone(job, trace.pools); !reason.empty()) views[i].fail(reason);
+  }
+  return trace;
+}
+
+Json JobTrace::to_json() const { return fields_to_json(*this, job_trace_fields()); }
+
+std::string why_not_alone(const Job& job, const Pools& pools) {
+  const auto lacks = [](const Pool& pool, const char* name, int nodes, double bytes) -> std::string {
+    if (pool.max_nodes > 0 && nodes > pool.max_nodes)
+      return "the job needs " + std::to_string(nodes) + " nodes of the " + name + " pool, which has " +
+             std::to_string(pool.max_nodes);
+    if (pool.host_memory_bytes > 0 && bytes > pool.host_memory_bytes)
+      return "suspended, its state takes " + format_bytes(bytes) + " of each node of the " + name +
+             " pool, which has " + format_bytes(pool.host_memory_bytes);
+    return "";
+  };
+  const std::string rollout = lacks(pools.rollout, "rollout", job.rollout_nodes, job.rollout_host_bytes);
+  return rollout.empty() ? lacks(pools.training, "training", job.training_nodes, job.training_host_bytes)
+                         : rollout;
+}
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,97 @@
+// Jobs and pools of machines that jobs share (Wu et al. 2026, "WEAVE", sections 2 and 4).
+//
+// A job is synchronous RL: every iteration has a rollout phase on nodes of the rollout pool, a training phase on
+// nodes of the training pool, and a transfer of the new weights over the connection of both pools. Numbers of
+// phases are bounds: those of an iteration in which every response has the maximum length. While one job uses
+// a node, the states of the others wait in the memory of the host.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/document.h"
+#include "sextant/json.h"
+
+namespace sextant::coschedule {
+
+inline constexpr double kRounding =
+    1e-9;  // relative, of sums of times and bytes that are compared with a limit
+
+struct Job {
+  std::string name;
+  double rollout_s = 0;   // of an iteration, alone on its nodes
+  double training_s = 0;  // alone on training_nodes
+  double sync_s = 0;      // transfer of the weights over an idle connection
+  int rollout_nodes = 1;
+  int training_nodes = 1;  // at least; with more, data parallelism is higher and training shorter in proportion
+  double max_slowdown = 1.5;         // SLO: iteration time in a group over that alone
+  double rollout_host_bytes = 0;     // of each rollout node, while the phase is suspended
+  double training_host_bytes = 0;    // of each training node
+  double rollout_warm_start_s = 0;   // states from the host to the GPUs, if other jobs use the node
+  double training_warm_start_s = 0;  // likewise
+  // For simulations.
+  double arrival_s = 0;
+  double duration_s = 0;        // running alone
+  double typical_fraction = 1;  // of the bounds: phases of a typical iteration
+
+  // The time of an iteration alone.
+  [[nodiscard]] double solo_s() const { return rollout_s + training_s + sync_s; }
+  [[nodiscard]] double max_iteration_s() const { return max_slowdown * solo_s(); }
+  // The training phase on that number of nodes, at least training_nodes.
+  [[nodiscard]] double training_s_on(int nodes) const { return training_s * training_nodes / nodes; }
+
+  friend bool operator==(const Job&, const Job&) = default;
+  static Job parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// Nodes of one type.
+struct Pool {
+  std::string node_type;
+  int gpus_per_node = 8;
+  double host_memory_bytes = 0;  // 0: not stated, no limit
+  double usd_per_gpu_hour = 0;
+  int max_nodes = 0;  // 0: no limit
+
+  [[nodiscard]] double usd_per_node_hour() const { return gpus_per_node * usd_per_gpu_hour; }
+  friend bool operator==(const Pool&, const Pool&) = default;
+};
+
+struct Pools {
+  Pool rollout, training;
+  int max_members = 5;  // jobs of a group; the states of more do not fit a host (section 3.2)
+
+  friend bool operator==(const Pools&, const Pools&) = default;
+};
+
+// Jobs that arrive, for `sextant coschedule simulate`; by arrival.
+struct JobTrace {
+  static constexpr std::string_view kKind = "job_trace";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  Pools pools;
+  std::vector<Job> jobs;
+
+  friend bool operator==(const JobTrace&, const JobTrace&) = default;
+  // Refuses jobs that no empty pool can hold, two jobs of one name, and arrivals that go back in time.
+  static JobTrace parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// A job on its own document, for `sextant coschedule place`.
+struct JobDocument {
+  static constexpr std::string_view kKind = "job";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  Job job;
+
+  friend bool operator==(const JobDocument&, const JobDocument&) = default;
+  static JobDocument parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// Why the job fits on no node of the pools, or needs more nodes than they have; empty if it can run alone.
+[[nodiscard]] std::string why_not_alone(const Job& job, const Pools& pools);
+
+}  // namespace sextant::coschedule

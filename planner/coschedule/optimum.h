@@ -1,0 +1,26 @@
+// The cheapest placement of given jobs if all may be regrouped: what no online scheduler can reach (section 6.5).
+#pragma once
+
+#include <vector>
+
+#include "planner/coschedule/group.h"
+
+namespace sextant::coschedule {
+
+struct Optimum {
+  Placement placement;
+  double lower_bound_usd_per_hour = 0;  // equal to the placement's cost if it is the optimum
+  [[nodiscard]] double gap_fraction() const {
+    const double usd = placement.usd_per_hour();
+    return usd > 0 && lower_bound_usd_per_hour > 0 ? usd / lower_bound_usd_per_hour - 1 : 0;
+  }
+};
+
+// Up to 16 jobs by dynamic programming over all sets of jobs, exactly. More: an integer program over the groups of
+// cost_bound.h and of `start` for at most budget_s, with a gap. Limits of the pools' nodes are not taken into
+// account. start: a placement of these jobs, which is never made worse; may be empty for up to 16 jobs.
+[[nodiscard]] Optimum cheapest_placement(const std::vector<Job>& jobs, const Pools& pools,
+                                         const Placement& start, double budget_s,
+                                         bool training_may_grow = false);
+
+}  // namespace sextant::coschedule

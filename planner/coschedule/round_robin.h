@@ -1,0 +1,41 @@
+// Turns inside a group (section 4.3): in a meta-iteration every member has one rollout, one training phase and one
+// transfer of weights, and every node serves the members in one cyclic order.
+//
+// The start of each phase is bound by the phases before it: R_j before T_j before S_j before the next R_j of the
+// same job, and on each node, on the training pool and on the connection one phase after the other. In a periodic
+// schedule phase v of round k starts at x_v + k P, and edge (u, v) that crosses h rounds demands
+// x_v + h P >= x_u + w_u. The smallest P is the maximum of sum w / sum h over the cycles of this graph (a
+// timed event graph; Baccelli et al. 1992, section 2.5). Cycles of one resource and of one job give
+// max(T_load, T_cycle); with several rollout nodes others can be longer.
+//
+// The paper's Theorem 1 says that no schedule uses the pools better. With several rollout nodes it is false
+// (tests/planner/coschedule/round_robin_test.cpp): a short job may fit twice.
+#pragma once
+
+#include <vector>
+
+#include "planner/coschedule/group.h"
+
+namespace sextant::coschedule {
+
+struct Turns {
+  double period_s = 0;     // of a meta-iteration: every member's iteration time
+  std::vector<int> order;  // positions of members, in the order of their turns on every resource
+  // Start of the phases of one round by member, from the first one's rollout on.
+  std::vector<double> rollout_start_s, training_start_s, sync_start_s;
+};
+
+// Phases of a member inside its group: with warm starts where it shares nodes.
+struct Phases {
+  double rollout_s = 0, training_s = 0, sync_s = 0;
+};
+[[nodiscard]] std::vector<Phases> phases_of(const Group& group);
+
+// The smallest period for the members' order, and the starts with which it is reached.
+[[nodiscard]] Turns turns_in_order(const Group& group, const std::vector<int>& order);
+
+// The same for the first order with a period of at most `sufficient_s`, or the best of all: of the members' order,
+// then of all others if they are at most five. Orders that begin with another member are the same cycle.
+[[nodiscard]] Turns best_turns(const Group& group, double sufficient_s);
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,73 @@
+// A simulation of arriving and ending jobs, event by event. Groups run their turns without a pause: a job of a group
+// advances by one iteration in every period of the group, from the moment of its placement on.
+//
+// Placement uses bounds of phases; what runs takes Job::typical_fraction of them. A job keeps its promise if its
+// whole run takes at most max_slowdown times as long as alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/job.h"
+
+namespace sextant::coschedule {
+
+struct SimulatedJob {
+  std::string name;
+  std::string decision;
+  double arrival_s = 0, end_s = 0;
+  double slowdown = 1;           // of the whole run
+  double max_slowdown_seen = 1;  // of its slowest group
+  bool kept = true;
+  friend bool operator==(const SimulatedJob&, const SimulatedJob&) = default;
+};
+
+// After an event.
+struct SimulatedState {
+  double time_s = 0;
+  double usd_per_hour = 0;
+  int rollout_nodes = 0, training_nodes = 0, jobs = 0;
+  friend bool operator==(const SimulatedState&, const SimulatedState&) = default;
+};
+
+struct Simulation {
+  static constexpr std::string_view kKind = "coschedule_simulation";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::string policy;
+  std::uint64_t seed = 1;
+  double duration_s = 0;  // from the first arrival to the last end
+  double mean_usd_per_hour = 0, total_usd = 0;
+  int max_rollout_nodes = 0, max_training_nodes = 0, max_jobs = 0;
+  double kept_fraction = 1;  // of the jobs
+  double mean_slowdown = 1;
+  double rollout_busy_fraction = 0, training_busy_fraction = 0;  // of the node-time paid for
+  int refused = 0;                       // jobs that no place could hold, at their arrival
+  std::map<std::string, int> decisions;  // by name
+  double decision_p50_s = 0, decision_p99_s = 0;
+  bool was_interrupted = false;
+  std::vector<SimulatedJob> jobs;
+  std::vector<SimulatedState> states;
+
+  friend bool operator==(const Simulation&, const Simulation&) = default;
+  static Simulation parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+struct SimulationOptions {
+  std::uint64_t seed = 1;  // of policies that draw
+  bool keeps_jobs = true;  // false: only sums, for long traces
+  const std::atomic<bool>* is_cancelled = nullptr;
+  // Called with the placement after each event, and the time until the next one; may be empty.
+  std::function<void(const Placement&, double seconds)> on_state = {};
+};
+
+[[nodiscard]] Simulation simulate(const JobTrace& trace, const Policy& policy,
+                                  const SimulationOptions& options = {});
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "planner/coschedule/check_placement.h"
+#include "planner/coschedule/simulate.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using coschedule::Job;
+using coschedule::JobDocument;
+using coschedule::Placement;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Coschedule : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const Printed printed = act("create", {"--rollout-pool", "H20-96GB=1.85", "--training-pool", "H800=5.28"});
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  }
+
+  Printed act(const std::string& action, std::vector<std::string> more) const {
+    std::vector<std::string> all{"coschedule", action, "--state", state()};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_sextant(all);
+  }
+
+  [[nodiscard]] std::string state() const { return folder_.file("placement.json"); }
+  [[nodiscard]] Placement placement() const { return load_document<Placement>(state()).content; }
+
+  [[nodiscard]] std::string job(const std::string& name, double rollout_s, double training_s,
+                                double max_slowdown = 1.5) const {
+    Job job;
+    job.name = name;
+    job.rollout_s = rollout_s;
+    job.training_s = training_s;
+    job.max_slowdown = max_slowdown;
+    save_document(folder_.file(name + ".json"), JobDocument{job});
+    return folder_.file(name + ".json");
+  }
+
+  TinyFolder folder_;
+};
+
+TEST_F(Coschedule, PlacesJobsAndTakesThemOut) {
+  Printed printed = act("place", {"--job", job("a", 60, 40)});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("a: a group of its own, which adds $57.04 an hour"));
+  printed = act("place", {"--job", job("b", 40, 60), "--why"});
+  EXPECT_THAT(printed.out, HasSubstr("b: group-1 as it is, which adds $0.00 an hour"));
+  EXPECT_THAT(printed.out, HasSubstr("at least $57.04 an hour"));
+  EXPECT_THAT(printed.out, HasSubstr("a group of its own        $57.04"));
+  EXPECT_EQ(placement().groups.size(), 1U);
+  EXPECT_EQ(act("show", {}).exit_code, 0);
+  EXPECT_EQ(act("leave", {"--name", "a"}).exit_code, 0);
+  EXPECT_EQ(placement().job_count(), 1U);
+}
+
+TEST_F(Coschedule, ADryRunChangesNothing) {
+  EXPECT_EQ(act("place", {"--job", job("a", 60, 40), "--dry-run"}).exit_code, 0);
+  EXPECT_THAT(placement().groups, IsEmpty());
+}
+
+// Each of the callers reads what the others wrote.
+TEST_F(Coschedule, ConcurrentCallersLoseNothing) {
+  constexpr int kCallers = 8;
+  std::vector<std::thread> callers;
+  for (int c = 0; c < kCallers; ++c) {
+    const std::string file = job("job" + std::to_string(c), 50 + c, 50);
+    callers.emplace_back([this, file] { EXPECT_EQ(act("place", {"--job", file}).exit_code, 0); });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(placement().job_count(), static_cast<std::size_t>(kCallers));
+  EXPECT_THAT(broken_promises(placement()), IsEmpty());
+}
+
+TEST_F(Coschedule, ShowNamesABrokenPromise) {
+  ASSERT_EQ(act("place", {"--job", job("a", 60, 40)}).exit_code, 0);
+  Placement changed = placement();
+  changed.groups.front().members.push_back(changed.groups.front().members.front());
+  changed.groups.front().members.back().job.name = "b";
+  changed.groups.front().members.front().job.max_slowdown = 1;
+  save_document(state(), changed);
+  const Printed printed = act("show", {});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.out, HasSubstr("broken promise: group group-1: an iteration of a takes 120 s"));
+}
+
+TEST_F(Coschedule, RefusesWrongInput) {
+  const auto refusal = [&](const std::string& action, const std::vector<std::string>& more) {
+    const Printed printed = act(action, more);
+    EXPECT_EQ(printed.exit_code, 2) << printed.out;
+    return printed.err;
+  };
+  EXPECT_THAT(refusal("create", {"--rollout-pool", "H20", "--training-pool", "H800=5"}),
+              HasSubstr("GPU=PRICE"));
+  EXPECT_THAT(refusal("create", {"--rollout-pool", "H20=1", "--training-pool", "H800=5"}),
+              HasSubstr("exists already"));
+  EXPECT_THAT(refusal("place", {}), HasSubstr("--job is required"));
+  EXPECT_THAT(refusal("place", {"--job", folder_.file("none.json")}), HasSubstr("none.json"));
+  EXPECT_THAT(refusal("leave", {"--name", "x"}), HasSubstr("no group has a job \"x\""));
+  EXPECT_THAT(refusal("simulate", {"--policy", "best"}), HasSubstr("weave"));
+  ASSERT_EQ(act("place", {"--job", job("a", 60, 40)}).exit_code, 0);
+  EXPECT_THAT(refusal("place", {"--job", job("a", 60, 40)}), HasSubstr("is placed already"));
+}
+
+TEST_F(Coschedule, SimulatesAndCompares) {
+  const std::string out = folder_.file("simulation.json");
+  Printed printed = act("simulate", {"--jobs", "30", "--out", out});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("100.0 %"));
+  EXPECT_EQ(load_document<coschedule::Simulation>(out).content.jobs.size(), 30U);
+  printed = act("compare", {"--jobs", "20", "--seeds", "3"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("means of 3 traces"));
+  EXPECT_THAT(printed.out, HasSubstr("weave-paper"));
+}
+
+// Two nodes of 8 H100: generation on one, training on the other. Bounds are of 4,096 tokens for every response, so
+// that a typical iteration is shorter.
+TEST_F(Coschedule, APlanBecomesAJob) {
+  const std::vector<std::string> question{"--gpus", "2x8xH100", "--model", "Qwen/Qwen3-8B", "--prompts", "64"};
+  std::vector<std::string> predict{"predict",
+                                   "--train",
+                                   "fsdp=8,gpus=8-15",
+                                   "--rollout",
+                                   "tp=2,dp=4,gpus=0-7",
+                                   "--plan-out",
+                                   folder_.file("two.json")};
+  predict.insert(predict.end(), question.begin(), question.end());
+  const Printed predicted = run_sextant(predict);
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  std::vector<std::string> more{
+      "--name", "qwen", "--plan", folder_.file("two.json"), "--out", folder_.file("job.json")};
+  more.insert(more.end(), question.begin(), question.end());
+  const Printed printed = act("job", more);
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const Job job = load_document<JobDocument>(folder_.file("job.json")).content.job;
+  EXPECT_EQ(job.rollout_nodes, 1);
+  EXPECT_EQ(job.training_nodes, 1);
+  EXPECT_GT(job.rollout_s, 0);
+  EXPECT_GT(job.training_s, 0);
+  EXPECT_GT(job.sync_s, 0);
+  EXPECT_LT(job.typical_fraction, 0.8);
+  // 8.2 B parameters in bf16 on each of four engines, and at least 16 bytes of each once on the training node.
+  EXPECT_NEAR(job.rollout_host_bytes, 4 * 8.2e9 * 2, 0.1 * 4 * 8.2e9 * 2);
+  EXPECT_GT(job.training_host_bytes, 8.2e9 * 12);
+  EXPECT_GT(job.training_warm_start_s, 0);
+}
+
+}  // namespace
+}  // namespace sextant::test

@@ -1,0 +1,254 @@
+#include "planner/coschedule/place.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "core/json_value.h"
+#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/cheapest_group.h"
+#include "planner/coschedule/check_placement.h"
+#include "planner/coschedule/cost_bound.h"
+#include "planner/coschedule/optimum.h"
+#include "planner/coschedule/round_robin.h"
+#include "planner/coschedule/workload.h"
+#include "planner/exact/milp.h"
+#include "sextant/error.h"
+#include "tests/planner/coschedule/jobs.h"
+
+namespace sextant::coschedule {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::job;
+
+Placement placed(const std::vector<Job>& jobs, const Pools& pools = testing::pools(),
+                 const PlacementRules& rules = {}) {
+  Placement placement{pools, {}};
+  for (const Job& of : jobs) {
+    PlacementAnswer answer = place(placement, of, rules);
+    EXPECT_TRUE(answer.is_placed) << answer.refusal;
+    if (answer.is_placed) take(placement, std::move(answer));
+  }
+  return placement;
+}
+
+TEST(Place, PacksAJobIntoTheBubblesOfAnother) {
+  const Placement one = placed({job("a", 60, 40)});
+  EXPECT_EQ(one.usd_per_hour(), 4);
+  const PlacementAnswer answer = place(one, job("b", 40, 60));
+  EXPECT_EQ(answer.chosen.decision, Decision::packing);
+  EXPECT_EQ(answer.chosen.added_usd_per_hour, 0);
+  EXPECT_DOUBLE_EQ(answer.chosen.period_s, 100);
+}
+
+// The running example of section 4.2: a job whose rollout does not fit beside either of two others gets a new node.
+TEST(Place, ScalesRolloutWhereTrainingHasTime) {
+  Placement placement = placed({job("c", 90, 20, 1.1), job("d", 80, 30, 1.2)});
+  ASSERT_EQ(placement.groups.size(), 1U);
+  EXPECT_EQ(placement.groups.front().rollout_nodes, 2);
+  PlacementAnswer answer = place(placement, job("e", 85, 20, 1.2));
+  EXPECT_EQ(answer.chosen.decision, Decision::rollout_scaling);
+  EXPECT_EQ(answer.chosen.new_rollout_nodes, 1);
+  EXPECT_EQ(answer.chosen.added_usd_per_hour, 1);
+  take(placement, std::move(answer));
+  EXPECT_THAT(broken_promises(placement), IsEmpty());
+}
+
+// A short job is slowed down to the iteration of a long one: 20 s alone, 100 s in the group.
+TEST(Place, NeverBreaksAPromise) {
+  const Placement placement = placed({job("long", 60, 40)});
+  const PlacementAnswer answer = place(placement, job("short", 10, 10, 1.5), {}, true);
+  EXPECT_EQ(answer.chosen.decision, Decision::new_group);
+  EXPECT_THAT(answer.candidates,
+              Contains(Field(
+                  &Candidate::refusal,
+                  "an iteration of short would take 100 s, 5.00 times of that alone; it allows 1.50 times")));
+}
+
+TEST(Place, HostsHoldTheSuspendedStatesOfAllTheirJobs) {
+  Pools pools = testing::pools();
+  pools.training.host_memory_bytes = 1000;
+  Job a = job("a", 60, 40), b = job("b", 40, 60);
+  a.training_host_bytes = 600;
+  b.training_host_bytes = 400;
+  EXPECT_EQ(placed({a, b}, pools).groups.size(), 1U);
+  b.training_host_bytes = 401;
+  EXPECT_EQ(placed({a, b}, pools).groups.size(), 2U);
+  b.training_host_bytes = 1001;
+  const PlacementAnswer answer = place(placed({a}, pools), b);
+  EXPECT_FALSE(answer.is_placed);
+  EXPECT_THAT(answer.refusal, HasSubstr("of each node of the training pool"));
+}
+
+TEST(Place, APoolWithoutFreeNodesHasNoPlace) {
+  Pools pools = testing::pools();
+  pools.rollout.max_nodes = 1;
+  const Placement placement = placed({job("a", 60, 40, 1)}, pools);
+  const PlacementAnswer answer = place(placement, job("b", 60, 40, 1));
+  EXPECT_FALSE(answer.is_placed);
+  EXPECT_THAT(answer.refusal, HasSubstr("too few free nodes"));
+}
+
+TEST(Place, AJobIsPlacedOnce) {
+  const Placement placement = placed({job("a", 60, 40)});
+  EXPECT_THROW((void)place(placement, job("a", 1, 1)), Error);
+}
+
+TEST(RemoveJob, GivesBackNodesThatNobodyUses) {
+  Placement placement = placed({job("c", 90, 20, 1.1), job("d", 80, 30, 1.2)});
+  EXPECT_EQ(placement.usd_per_hour(), 5);
+  remove_job(placement, "c");
+  EXPECT_EQ(placement.usd_per_hour(), 4);
+  EXPECT_EQ(placement.groups.front().members.front().rollout_nodes, std::vector<int>{0});
+  remove_job(placement, "d");
+  EXPECT_THAT(placement.groups, IsEmpty());
+  EXPECT_THROW(remove_job(placement, "d"), Error);
+}
+
+// A group that trains on two nodes because of one job shrinks only if the others keep up on one.
+TEST(RemoveJob, KeepsTrainingNodesThatPromisesNeed) {
+  Job wide = job("wide", 50, 30, 2);
+  wide.training_nodes = 2;
+  Placement placement = placed({wide, job("a", 30, 60, 1.2), job("b", 20, 60, 1.3)});
+  ASSERT_EQ(placement.groups.size(), 1U);
+  remove_job(placement, "wide");
+  EXPECT_EQ(placement.groups.front().training_nodes, 2);  // on one, both need 120 s
+  EXPECT_THAT(broken_promises(placement), IsEmpty());
+}
+
+Placement random_placement(std::uint64_t seed, int jobs, const PlacementRules& rules) {
+  std::mt19937_64 random(seed);
+  Pools pools = weave_pools();
+  Placement placement{pools, {}};
+  for (int j = 0; j < jobs; ++j) {
+    Job of = drawn_job(Profile::mixed, 1, 2, seed, static_cast<std::uint64_t>(j));
+    of.rollout_nodes = 1 + static_cast<int>(random() % 2);
+    of.training_nodes = 1 + static_cast<int>(random() % 2);
+    of.rollout_host_bytes = of.training_host_bytes = 4e11;
+    of.rollout_warm_start_s = of.training_warm_start_s = 1;
+    of.sync_s = static_cast<double>(random() % 10);
+    PlacementAnswer answer = place(placement, of, rules);
+    EXPECT_TRUE(answer.is_placed);
+    take(placement, std::move(answer));
+    if (random() % 3 == 0) {
+      const Group& group = placement.groups[random() % placement.groups.size()];
+      remove_job(placement, std::string(group.members.front().job.name));
+    }
+  }
+  return placement;
+}
+
+TEST(Place, AnyHistoryPassesAVerifierOfItsOwn) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    PlacementRules rules;
+    rules.training_may_grow = seed % 2 == 0;
+    rules.best_fit = seed % 3 != 0;
+    EXPECT_THAT(broken_promises(random_placement(seed, 25, rules)), IsEmpty()) << "seed " << seed;
+    EXPECT_THAT(broken_promises(random_placement(seed, 25, PlacementRules::as_printed())), IsEmpty());
+  }
+}
+
+// All ways to part the jobs into groups, by brute force.
+double brute_force_usd(const std::vector<Job>& jobs, const Pools& pools,
+                       std::vector<std::vector<const Job*>>& groups, std::size_t next) {
+  if (next == jobs.size()) {
+    double usd = 0;
+    for (const auto& group : groups) {
+      const std::optional<Group> cheapest = cheapest_group(group, pools, false);
+      if (!cheapest) return 1e300;
+      usd += cheapest->usd_per_hour(pools);
+    }
+    return usd;
+  }
+  double best = 1e300;
+  for (std::size_t g = 0; g <= groups.size(); ++g) {
+    const bool is_new = g == groups.size();
+    if (is_new) groups.emplace_back();
+    groups[g].push_back(&jobs[next]);
+    best = std::min(best, brute_force_usd(jobs, pools, groups, next + 1));
+    groups[g].pop_back();
+    if (is_new) {
+      groups.pop_back();
+      break;
+    }
+  }
+  return best;
+}
+
+TEST(Optimum, IsThatOfBruteForceAndTheBoundIsBelow) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    std::vector<Job> jobs;
+    for (std::uint64_t j = 0; j < 6; ++j) {
+      jobs.push_back(drawn_job(Profile::mixed, 1, 2, seed, j));
+      jobs.back().rollout_nodes = 1 + static_cast<int>((seed + j) % 2);
+      jobs.back().sync_s = static_cast<double>(j);
+    }
+    const Pools pools = weave_pools();
+    std::vector<std::vector<const Job*>> groups;
+    const double brute = brute_force_usd(jobs, pools, groups, 0);
+    const Optimum best = cheapest_placement(jobs, pools, {pools, {}}, 0);
+    EXPECT_NEAR(best.placement.usd_per_hour(), brute, 1e-6) << "seed " << seed;
+    EXPECT_EQ(best.placement.job_count(), jobs.size());
+    EXPECT_THAT(broken_promises(best.placement), IsEmpty());
+    const double ours = placed(jobs, pools).usd_per_hour();
+    EXPECT_GE(ours, brute - 1e-6);
+    const CostBound bound = min_usd_per_hour(jobs, pools, {}, 1);
+    EXPECT_LE(bound.usd_per_hour, brute + 1e-6) << "seed " << seed;
+    EXPECT_GE(bound.usd_per_hour, 0.5 * brute) << "seed " << seed;
+    EXPECT_LE(min_usd_per_hour(jobs, pools, {}, 1, true).usd_per_hour, bound.usd_per_hour + 1e-6);
+  }
+}
+
+// By hand: three equal jobs that allow nothing beside them cost three groups; the bound is exact.
+TEST(CostBound, IsExactWhereJobsCannotShare) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  const std::vector<Job> jobs{job("a", 60, 40, 1), job("b", 70, 40, 1), job("c", 80, 40, 1)};
+  EXPECT_NEAR(min_usd_per_hour(jobs, testing::pools(), {}, 1).usd_per_hour, 12, 1e-6);
+}
+
+TEST(PlacementDocument, ReadsWhatItWrites) {
+  const Placement placement = random_placement(3, 12, {});
+  const Json json = placement.to_json();
+  EXPECT_EQ(Placement::parse(JsonView(json)), placement);
+}
+
+TEST(PlacementDocument, RefusesWhatCannotBe) {
+  const Placement placement = placed({job("a", 60, 40), job("b", 40, 60)});
+  const auto refusal = [&](const std::string& pointer, const Json& value) {
+    Json json = placement.to_json();
+    json[Json::json_pointer(pointer)] = value;
+    try {
+      (void)Placement::parse(JsonView(json));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refusal("/groups/0/members/0/rollout_nodes", {1}), HasSubstr("ascending numbers below 1"));
+  EXPECT_THAT(refusal("/groups/0/members/0/rollout_nodes", {0, 0}), HasSubstr("expected 1 nodes"));
+  EXPECT_THAT(refusal("/groups/0/members/1/job/name", "a"), HasSubstr("another job has this name"));
+  EXPECT_THAT(refusal("/groups/0/members/1/job/max_slowdown", 0.5), HasSubstr(">= 1"));
+  EXPECT_THAT(refusal("/groups/0/members/1/job/training_nodes", 2), HasSubstr("the group has 1"));
+}
+
+TEST(JobTraceDocument, RefusesTimeThatGoesBackAndJobsThatFitNowhere) {
+  JobTrace trace{testing::pools(), {job("a", 1, 1), job("b", 1, 1)}};
+  trace.jobs[0].arrival_s = 5;
+  Json json = trace.to_json();
+  EXPECT_THROW((void)JobTrace::parse(JsonView(json)), Error);
+  trace.jobs[1].arrival_s = 6;
+  json = trace.to_json();
+  EXPECT_EQ(JobTrace::parse(JsonView(json)), trace);
+  trace.pools.training.max_nodes = 1;
+  trace.jobs[1].training_nodes = 2;
+  json = trace.to_json();
+  EXPECT_THROW((void)JobTrace::parse(JsonView(json)), Error);
+}
+
+}  // namespace
+}  // namespace sextant::coschedule
