@@ -73,7 +73,7 @@ std::vector<Job> jobs_of(const Placement& placement) {
   return jobs;
 }
 
-// What the placement costs, and the lower bound of any placement of its jobs.
+// Prints the cost of the placement and the lower bound of any placement of its jobs.
 void print_cost(const Placement& placement, const Options& options) {
   const double usd = placement.usd_per_hour();
   const auto counted = [](std::size_t count, const char* what) {
@@ -292,7 +292,7 @@ struct Mean {
     ++count;
   }
   [[nodiscard]] double mean() const { return sum / count; }
-  // Of the mean.
+  // The error is that of the mean.
   [[nodiscard]] double standard_error() const {
     if (count < 2) return 0;
     return std::sqrt(std::max(0.0, squares / count - mean() * mean()) / (count - 1));

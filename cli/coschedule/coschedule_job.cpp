@@ -38,7 +38,7 @@ std::set<NodeId> nodes_of(const Cluster& cluster, const std::set<DeviceId>& devi
   return nodes;
 }
 
-// What the hosts of some nodes hold and how long their links take, the largest of the nodes.
+// The states that the host of a node holds and the time that its links need for them; the largest of some nodes.
 struct Suspended {
   double host_bytes = 0, warm_start_s = 0;
 };

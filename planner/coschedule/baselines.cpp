@@ -84,7 +84,7 @@ double idle_fraction(const Group& group) {
   return 1 - busy_s / (period_s * (group.rollout_nodes + group.training_nodes));
 }
 
-PlacementAnswer place_where_most_idle(const Placement& placement, const Job& job, Random& random) {
+PlacementAnswer place_where_idle(const Placement& placement, const Job& job, Random& random) {
   double most = 0;
   std::optional<std::size_t> best;
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
@@ -117,7 +117,7 @@ const std::vector<Policy>& policies() {
       {"weave", "default: the cheapest place that keeps every promise, of equal ones the tightest",
        place_by_default},
       {"weave-paper", "WEAVE's Algorithm 1 as printed", place_as_printed},
-      {"most-idle", "the group whose nodes wait the most, whatever was promised", place_where_most_idle},
+      {"most-idle", "the group whose nodes wait the most, whatever was promised", place_where_idle},
       {"random", "any group with the memory, or a new one, whatever was promised", place_at_random},
       {"solo", "a group of its own for every job", place_alone},
   };

@@ -12,7 +12,7 @@ namespace sextant::coschedule {
 
 using Random = std::mt19937_64;
 
-// Where an arriving job goes. Policies that choose at random draw from `random`.
+// A policy decides about arriving jobs. Those that choose at random draw from `random`.
 struct Policy {
   std::string_view name;
   std::string_view description;

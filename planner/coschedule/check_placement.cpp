@@ -16,7 +16,7 @@ struct Clock {
   double training_free_s = 0, link_free_s = 0;
 };
 
-// What one node's host holds of suspended phases.
+// Returns the bytes of suspended phases that the node's host holds.
 double held_bytes(const Group& group, int node) {
   double bytes = 0;
   for (const Member& member : group.members) {

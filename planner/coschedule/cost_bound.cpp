@@ -150,12 +150,12 @@ class Pricing {
   const std::vector<double>* prices_ = nullptr;
   std::vector<Column> best_;  // by the job that allows the shortest iteration
   std::vector<double> best_ratio_;
-  // Of the size that is priced.
+  // The size that is priced.
   int rollout_nodes_ = 1, training_nodes_ = 1;
   double usd_ = 0;
   std::vector<int> order_;  // jobs by price for their work
   std::vector<double> density_, highest_;
-  // Of the group that grows.
+  // The group that grows.
   int anchor_ = 0;
   double period_s_ = 0, worth_ = 0;
   std::vector<const Job*> chosen_;

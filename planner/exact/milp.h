@@ -76,7 +76,7 @@ struct MilpSolution {
   double objective = 0;           // of the values
   double bound = -kMilpInfinity;  // lower bound of any solution
   double nodes = 0;
-  // Of problems without whole variables that were solved: by variable, its cost less the prices of its rows.
+  // By variable, its cost less the prices of its rows; only of solved problems without whole variables.
   std::vector<double> reduced_costs;
 };
 

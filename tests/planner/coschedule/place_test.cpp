@@ -204,7 +204,7 @@ TEST(Optimum, IsThatOfBruteForceAndTheBoundIsBelow) {
   }
 }
 
-// By hand: three equal jobs that allow nothing beside them cost three groups; the bound is exact.
+// Three jobs that allow nothing beside them cost three groups; the bound is exact.
 TEST(CostBound, IsExactWhereJobsCannotShare) {
   if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
   const std::vector<Job> jobs{job("a", 60, 40, 1), job("b", 70, 40, 1), job("c", 80, 40, 1)};

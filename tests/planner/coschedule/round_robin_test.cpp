@@ -89,7 +89,7 @@ TEST(RoundRobin, TwoComplementaryJobsRunAsFastAsAlone) {
   EXPECT_NEAR(turns.training_start_s[0], 60, 1e-9);
 }
 
-// By hand: 70 + 50 seconds of rollouts on one node are longer than any of the iterations, 100 and 90.
+// 70 + 50 seconds of rollouts on one node are longer than any of the iterations, 100 and 90.
 TEST(RoundRobin, TheBusiestNodeDecidesWhereItIsOverloaded) {
   const Group group = on_one_pair({job("a", 70, 30), job("b", 50, 40)});
   EXPECT_DOUBLE_EQ(load_s(group), 120);

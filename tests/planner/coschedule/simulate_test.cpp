@@ -24,7 +24,7 @@ Job arriving(Job of, double arrival_s, double duration_s) {
 
 Simulation by(std::string_view policy, const JobTrace& trace) { return simulate(trace, *find_policy(policy)); }
 
-// By hand: one job alone for 1000 s costs 4 dollars an hour.
+// One job alone for 1000 s costs 4 dollars an hour.
 TEST(Simulate, OneJobRunsAsLongAsAlone) {
   const Simulation result = by("weave", {testing::pools(), {arriving(job("a", 60, 40), 10, 1000)}});
   EXPECT_DOUBLE_EQ(result.duration_s, 1000);
@@ -34,7 +34,7 @@ TEST(Simulate, OneJobRunsAsLongAsAlone) {
   EXPECT_EQ(result.decisions, (std::map<std::string, int>{{"new_group", 1}}));
 }
 
-// By hand: b (70 + 50 s alone) joins a (80 + 40 s, which allows 1.5): 150 s of rollouts a meta-iteration. Until b ends
+// Job b (70 + 50 s alone) joins a (80 + 40 s, which allows 1.5): 150 s of rollouts a meta-iteration. Until b ends
 // after 1000 x 150/120 = 1250 s, a advances by 1000 s; its last 200 s alone take 200 s.
 TEST(Simulate, MembersSlowEachOtherDownWhileTheyShare) {
   const JobTrace trace{testing::pools(),
