@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <set>
 
 #include "cli/coschedule/coschedule_job.h"
 #include "cli/coschedule/placement_file.h"
@@ -14,6 +15,7 @@
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/place.h"
+#include "planner/coschedule/repack.h"
 #include "planner/coschedule/round_robin.h"
 #include "planner/coschedule/simulate.h"
 #include "planner/coschedule/workload.h"
@@ -24,7 +26,7 @@ namespace {
 
 using namespace coschedule;
 
-enum class Act { create, job, place, leave, show, simulate, compare };
+enum class Act { create, job, place, leave, repack, show, simulate, compare };
 
 struct Options {
   Act act = Act::show;
@@ -32,6 +34,7 @@ struct Options {
   std::string job;
   JobQuestion question;
   std::string out;
+  std::vector<std::string> keep;
   bool dry_run = false, why = false, training_may_grow = false, json = false;
   // create
   std::string rollout_pool, training_pool;
@@ -43,6 +46,7 @@ struct Options {
   std::string policy = "weave";
   int seeds = 10;
   double bound_s = 1;
+  double restart_s = RepackRules{}.restart_s, horizon_s = RepackRules{}.horizon_s;  // repack
 };
 
 std::string dollars(double usd) {
@@ -214,6 +218,46 @@ int run_leave(const Options& options) {
   return kDone;
 }
 
+int run_repack(const Options& options) {
+  const PlacementFile file(options.state);
+  Placement placement = file.load();
+  for (const std::string& name : options.keep) {
+    if (placement.group_of(name) == nullptr) throw_bad_input("--keep: no group has a job \"" + name + "\"");
+  }
+  RepackRules rules;
+  rules.restart_s = options.restart_s;
+  rules.horizon_s = options.horizon_s;
+  const auto may_restart = [&](const Job& job) {
+    return std::find(options.keep.begin(), options.keep.end(), job.name) == options.keep.end();
+  };
+  double saved = 0;
+  std::set<std::string> restarted;
+  const std::vector<Group> before = placement.groups;
+  for (const Group& group : before) {
+    std::optional<Repacked> better = repack(placement, group.name, may_restart, rules);
+    if (!better) continue;
+    saved += better->saved_usd_per_hour;
+    restarted.insert(better->restarted.begin(), better->restarted.end());
+    take(placement, *std::move(better));
+  }
+  if (restarted.empty()) {
+    print_line("no regrouping pays for the restarts");
+    print_cost(placement, options);
+    return kDone;
+  }
+  std::string names;
+  for (const std::string& name : restarted) names += (names.empty() ? "" : ", ") + name;
+  print_line("regrouping saves " + dollars(saved) + " an hour and restarts " + names);
+  for (const Group& group : placement.groups) print_group(group, placement.pools);
+  print_cost(placement, options);
+  if (const std::vector<std::string> broken = broken_promises(placement); !broken.empty())
+    throw_machine_failed("internal error: the placement breaks a promise: " + broken.front());
+  if (options.dry_run) return kDone;
+  file.save(placement);
+  say_wrote(options.state);
+  return kDone;
+}
+
 int run_show(const Options& options) {
   const Placement placement = load_document<Placement>(options.state).content;
   if (options.json) {
@@ -348,6 +392,8 @@ int run(const Options& options) {
       return run_place(options);
     case Act::leave:
       return run_leave(options);
+    case Act::repack:
+      return run_repack(options);
     case Act::show:
       return run_show(options);
     case Act::simulate:
@@ -376,6 +422,7 @@ void add_coschedule(CommandLine& line) {
                                {"job", Act::job},
                                {"place", Act::place},
                                {"leave", Act::leave},
+                               {"repack", Act::repack},
                                {"show", Act::show},
                                {"simulate", Act::simulate},
                                {"compare", Act::compare}},
@@ -384,7 +431,7 @@ void add_coschedule(CommandLine& line) {
   command.add_option("--state", options->state, "Placement document: all jobs and their groups")
       .shows_default();
   command.add_option("--job", options->job, "place: job document");
-  command.add_flag("--dry-run", options->dry_run, "place, leave: print the answer, change nothing");
+  command.add_flag("--dry-run", options->dry_run, "place, leave, repack: print the answer, change nothing");
   command.add_flag("--why", options->why,
                    "place: every place that was looked at, its price, and why it was refused");
   command.add_flag("--training-may-grow", options->training_may_grow,
@@ -393,6 +440,17 @@ void add_coschedule(CommandLine& line) {
       .add_option("--bound-seconds", options->bound_s,
                   "place, leave, show: time for the lower bound of the cost")
       .check(non_negative_number())
+      .shows_default();
+  command.add_option("--keep", options->keep, "repack: a job that must not be restarted").may_be_repeated();
+  command
+      .add_option("--restart-seconds", options->restart_s,
+                  "repack: time for which a job that moves stands still")
+      .check(non_negative_number())
+      .shows_default();
+  command
+      .add_option("--horizon-seconds", options->horizon_s,
+                  "repack: time in which the saving must pay for restarts")
+      .check(positive_number())
       .shows_default();
   command.add_option("--name", options->question.name, "job, leave: name of the job");
   command.add_option("--out", options->out, "job, simulate: document to write");
@@ -474,7 +532,8 @@ void add_coschedule(CommandLine& line) {
   command.footer(
       "create writes an empty placement; job predicts the phases of a plan; place finds the cheapest place of "
       "a\n"
-      "job with which every job keeps what it was promised; leave takes a job out; show prints all groups and\n"
+      "job with which every job keeps what it was promised; leave takes a job out; repack regroups jobs\n"
+      "where that pays for their restarts; show prints all groups and\n"
       "checks their promises; simulate replays arrivals; compare runs all policies.\n"
       "Exits 1 if there is no place, or if a promise is broken.\n"
       "Example: sextant coschedule place --state placement.json --job job.json --why");

@@ -116,6 +116,8 @@ const std::vector<Policy>& policies() {
   static const std::vector<Policy> all{
       {"weave", "default: the cheapest place that keeps every promise, of equal ones the tightest",
        place_by_default},
+      {"weave-repack", "the same, and running jobs are regrouped where that pays for their restarts",
+       place_by_default, true},
       {"weave-paper", "WEAVE's Algorithm 1 as printed", place_as_printed},
       {"most-idle", "the group whose nodes wait the most, whatever was promised", place_where_idle},
       {"random", "any group with the memory, or a new one, whatever was promised", place_at_random},

@@ -17,6 +17,7 @@ struct Policy {
   std::string_view name;
   std::string_view description;
   PlacementAnswer (*place)(const Placement& placement, const Job& job, Random& random);
+  bool repacks = false;  // regroups running jobs after arrivals and ends (repack.h)
 };
 
 // All policies, the default first.

@@ -156,6 +156,7 @@ const Fields<Simulation>& simulation_fields() {
       required("training_busy_fraction", &Simulation::training_busy_fraction, non_negative(),
                "Share of the training nodes' time in which they train."),
       required("refused", &Simulation::refused, number_of(), "Jobs for which there was no place."),
+      optional("restarts", &Simulation::restarts, number_of(), "Restarts of jobs that were regrouped."),
       required("decisions", &Simulation::decisions, by_name(number_of()), "Placements by kind."),
       required("decision_p50_s", &Simulation::decision_p50_s, non_negative(), "Median time of a decision."),
       required("decision_p99_s", &Simulation::decision_p99_s, non_negative(), "99th percentile of it."),

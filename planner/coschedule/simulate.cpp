@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "planner/coschedule/document_fields.h"
+#include "planner/coschedule/repack.h"
 #include "planner/coschedule/round_robin.h"
 #include "sextant/error.h"
 
@@ -115,6 +116,7 @@ class Simulator {
     leave_sums(answer.at ? &placement_.groups[*answer.at] : nullptr);
     take(placement_, std::move(answer));
     settle(*placement_.group_of(job.name));
+    if (policy_.repacks) regroup(std::string(placement_.group_of(job.name)->name));
     note();
   }
 
@@ -129,7 +131,36 @@ class Simulator {
       if (left.name == group_name) settle(left);
     }
     finish_job(run);
+    if (policy_.repacks) regroup(group_name);
     note();
+  }
+
+  // A job may stand still if it is ahead of what it was promised by that much, or if it has just come.
+  void regroup(const std::string& name) {
+    const RepackRules rules;
+    const auto may_restart = [&](const Job& job) {
+      const Running& run = running_.at(job.name);
+      const double elapsed_s = now_s_ - trace_.jobs[run.job].arrival_s;
+      const double done_s = job.duration_s - run.left_s + run.rate * (now_s_ - run.since_s);
+      return elapsed_s <= 0 || job.max_slowdown * done_s - elapsed_s >= rules.restart_s;
+    };
+    std::optional<Repacked> better = repack(placement_, name, may_restart, rules);
+    if (!better) return;
+    for (const std::size_t g : better->old_groups) leave_sums(&placement_.groups[g]);
+    std::vector<std::string> changed;
+    for (const Group& group : better->new_groups) changed.push_back(group.name);
+    const std::vector<std::string> restarted = better->restarted;
+    take(placement_, *std::move(better));
+    for (const Group& group : placement_.groups) {
+      if (std::find(changed.begin(), changed.end(), group.name) != changed.end()) settle(group);
+    }
+    for (const std::string& job : restarted) {
+      Running& run = running_.at(job);
+      if (now_s_ <= trace_.jobs[run.job].arrival_s) continue;
+      ++result_.restarts;
+      run.left_s += rules.restart_s * run.rate;
+      ends_.push({now_s_ + run.left_s / run.rate, job, ++run.version});
+    }
   }
 
   // The group's nodes and work, which change with its members, are taken out of the sums, and added by settle.

@@ -48,6 +48,7 @@ struct Simulation {
   double mean_slowdown = 1;
   double rollout_busy_fraction = 0, training_busy_fraction = 0;  // of the node-time paid for
   int refused = 0;                       // jobs that no place could hold, at their arrival
+  int restarts = 0;                      // of jobs that were regrouped
   std::map<std::string, int> decisions;  // by name
   double decision_p50_s = 0, decision_p99_s = 0;
   bool was_interrupted = false;

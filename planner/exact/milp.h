@@ -76,7 +76,7 @@ struct MilpSolution {
   double objective = 0;           // of the values
   double bound = -kMilpInfinity;  // lower bound of any solution
   double nodes = 0;
-  // By variable, its cost less the prices of its rows; only of solved problems without whole variables.
+  // Each variable's cost less the prices of its rows; only of solved problems without whole variables.
   std::vector<double> reduced_costs;
 };
 

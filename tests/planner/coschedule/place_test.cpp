@@ -11,6 +11,7 @@
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/optimum.h"
+#include "planner/coschedule/repack.h"
 #include "planner/coschedule/round_robin.h"
 #include "planner/coschedule/workload.h"
 #include "planner/exact/milp.h"
@@ -151,6 +152,53 @@ TEST(Place, AnyHistoryPassesAVerifierOfItsOwn) {
     EXPECT_THAT(broken_promises(random_placement(seed, 25, rules)), IsEmpty()) << "seed " << seed;
     EXPECT_THAT(broken_promises(random_placement(seed, 25, PlacementRules::as_printed())), IsEmpty());
   }
+}
+
+// Every regrouping of random placements keeps all promises, costs what it says, and moves nobody who must stay.
+TEST(Repack, SavesWhatItSaysAndKeepsWhoMustStay) {
+  int regrouped = 0, kept = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Placement placement = random_placement(seed, 14, {});
+    const std::string stays = placement.groups.front().members.front().job.name;
+    const auto pins_of = [&](const Placement& of) {
+      const Group& group = *of.group_of(stays);
+      const auto member = std::find_if(group.members.begin(), group.members.end(),
+                                       [&](const Member& one) { return one.job.name == stays; });
+      return std::pair(group.name, member->rollout_nodes.size());
+    };
+    const auto before = pins_of(placement);
+    const double usd = placement.usd_per_hour();
+    const std::size_t jobs = placement.job_count();
+    std::optional<Repacked> better =
+        repack(placement, placement.groups.front().name, [&](const Job& of) { return of.name != stays; });
+    if (!better) continue;
+    ++regrouped;
+    EXPECT_GT(better->saved_usd_per_hour, 0);
+    EXPECT_THAT(better->restarted, ::testing::Not(Contains(stays)));
+    kept += better->restarted.size() < jobs ? 1 : 0;
+    const double saved = better->saved_usd_per_hour;
+    take(placement, *std::move(better));
+    EXPECT_NEAR(placement.usd_per_hour(), usd - saved, 1e-6) << "seed " << seed;
+    EXPECT_EQ(placement.job_count(), jobs);
+    EXPECT_EQ(pins_of(placement), before) << "seed " << seed;
+    EXPECT_THAT(broken_promises(placement), IsEmpty()) << "seed " << seed;
+  }
+  EXPECT_GT(regrouped, 10);
+  EXPECT_EQ(kept, regrouped);
+}
+
+// A saving that does not pay for the restarts within the horizon is left alone. By hand: a (60, 40) and b (40, 60) in
+// groups of their own share one for 4 dollars an hour less; one restart of 900 s costs 4 x 900 / 3600 = 1 dollar.
+TEST(Repack, WaitsForSavingsThatPayForTheRestarts) {
+  Placement placement{testing::pools(), {}};
+  placement.groups.push_back({"one", 1, 1, {{job("a", 60, 40), {0}}}});
+  placement.groups.push_back({"two", 1, 1, {{job("b", 40, 60), {0}}}});
+  const auto anyone = [](const Job&) { return true; };
+  EXPECT_FALSE(repack(placement, "one", anyone, {900, 899, 9}));
+  const std::optional<Repacked> better = repack(placement, "one", anyone, {900, 901, 9});
+  ASSERT_TRUE(better);
+  EXPECT_EQ(better->saved_usd_per_hour, 4);
+  EXPECT_EQ(better->restarted.size(), 1U);
 }
 
 // All ways to part the jobs into groups, by brute force.

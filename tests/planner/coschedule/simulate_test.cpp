@@ -76,6 +76,10 @@ TEST(Simulate, PoliciesWithoutPromisesBreakThem) {
   EXPECT_LT(by("most-idle", trace).kept_fraction, 0.9);
   EXPECT_EQ(by("solo", trace).kept_fraction, 1);
   EXPECT_GT(by("solo", trace).total_usd, 1.3 * ours);
+  const Simulation repacked = by("weave-repack", trace);
+  EXPECT_EQ(repacked.kept_fraction, 1);
+  EXPECT_GT(repacked.restarts, 0);
+  EXPECT_LT(repacked.total_usd, 0.97 * ours);
   EXPECT_EQ(by("weave-paper", trace).kept_fraction, 1);
   EXPECT_GE(by("weave-paper", trace).total_usd, 0.99 * ours);
 }

@@ -1,0 +1,170 @@
+#include "planner/coschedule/repack.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "planner/coschedule/optimum.h"
+
+namespace sextant::coschedule {
+namespace {
+
+double usd_alone(const Job& job, const Pools& pools) {
+  return job.rollout_nodes * pools.rollout.usd_per_node_hour() +
+         job.training_nodes * pools.training.usd_per_node_hour();
+}
+
+// The group and those with the most free time, as many as have max_jobs jobs together.
+std::vector<std::size_t> neighbours_of(const Placement& placement, std::string_view group, int max_jobs) {
+  std::vector<std::size_t> chosen;
+  std::vector<std::pair<double, std::size_t>> others;  // share of the time that the bottleneck is used
+  for (std::size_t g = 0; g < placement.groups.size(); ++g) {
+    const Group& of = placement.groups[g];
+    if (of.name == group) {
+      chosen.push_back(g);
+    } else {
+      others.emplace_back(load_s(of) / max_iteration_s(of), g);
+    }
+  }
+  std::stable_sort(others.begin(), others.end());
+  std::size_t jobs = chosen.empty() ? 0 : placement.groups[chosen.front()].members.size();
+  for (const auto& [used, g] : others) {
+    const std::size_t more = placement.groups[g].members.size();
+    if (jobs + more > static_cast<std::size_t>(max_jobs)) continue;
+    jobs += more;
+    chosen.push_back(g);
+  }
+  return chosen;
+}
+
+// Gives a new group the name of an old one, and its nodes the numbers with which most members stay where they are.
+class Successor {
+ public:
+  Successor(const Group& old, Group next) : old_(old), next_(std::move(next)) {
+    next_.name = old.name;
+    if (next_.training_nodes != old.training_nodes) return;
+    std::vector<std::size_t> members;
+    for (std::size_t m = 0; m < next_.members.size(); ++m) {
+      if (old_nodes(next_.members[m].job.name) != nullptr) members.push_back(m);
+    }
+    for (const std::size_t m : members) keep(next_.members[m]);
+  }
+
+  // Members that need not move.
+  [[nodiscard]] const std::set<std::string>& staying() const { return staying_; }
+
+  [[nodiscard]] Group group() {
+    // Nodes that no member keeps take the numbers that are left.
+    int next_number = 0;
+    for (int node = 0; node < next_.rollout_nodes; ++node) {
+      if (number_.contains(node)) continue;
+      while (taken_.contains(next_number)) ++next_number;
+      number_[node] = next_number;
+      taken_.insert(next_number);
+    }
+    // Numbers are closed up: an old node that nobody uses is given back.
+    std::map<int, int> closed;
+    int used = 0;
+    for (const int number : taken_) closed[number] = used++;
+    for (Member& member : next_.members) {
+      for (int& node : member.rollout_nodes) node = closed.at(number_.at(node));
+      std::sort(member.rollout_nodes.begin(), member.rollout_nodes.end());
+    }
+    return next_;
+  }
+
+ private:
+  [[nodiscard]] const std::vector<int>* old_nodes(const std::string& job) const {
+    const auto found = std::find_if(old_.members.begin(), old_.members.end(),
+                                    [&](const Member& member) { return member.job.name == job; });
+    return found == old_.members.end() ? nullptr : &found->rollout_nodes;
+  }
+
+  void keep(const Member& member) {
+    const std::vector<int>& before = *old_nodes(member.job.name);
+    std::map<int, int> more;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const int node = member.rollout_nodes[i];
+      const auto known = number_.find(node);
+      if (known != number_.end() ? known->second != before[i] : taken_.contains(before[i])) return;
+      if (known == number_.end()) more[node] = before[i];
+    }
+    for (const auto& [node, number] : more) {
+      number_[node] = number;
+      taken_.insert(number);
+    }
+    staying_.insert(member.job.name);
+  }
+
+  const Group& old_;
+  Group next_;
+  std::map<int, int> number_;  // of the new nodes
+  std::set<int> taken_;
+  std::set<std::string> staying_;
+};
+
+}  // namespace
+
+std::optional<Repacked> repack(const Placement& placement, std::string_view group,
+                               const std::function<bool(const Job&)>& may_restart, const RepackRules& rules) {
+  Repacked repacked;
+  repacked.old_groups = neighbours_of(placement, group, rules.max_jobs);
+  const Pools& pools = placement.pools;
+  std::vector<Job> jobs;
+  double before = 0;
+  for (const std::size_t g : repacked.old_groups) {
+    before += placement.groups[g].usd_per_hour(pools);
+    for (const Member& member : placement.groups[g].members) jobs.push_back(member.job);
+  }
+  if (jobs.size() < 2 || jobs.size() > static_cast<std::size_t>(rules.max_jobs)) return std::nullopt;
+  Optimum best = cheapest_placement(jobs, pools, {pools, {}}, 0);
+  repacked.saved_usd_per_hour = before - best.placement.usd_per_hour();
+  if (repacked.saved_usd_per_hour <= kRounding * before) return std::nullopt;
+  // Old groups go to the new ones in which they save the most restarts.
+  std::set<std::size_t> free(repacked.old_groups.begin(), repacked.old_groups.end());
+  std::vector<Group> left = std::move(best.placement.groups);
+  std::set<std::string> staying;
+  while (!left.empty()) {
+    std::size_t chosen = 0;
+    std::optional<std::size_t> old;
+    double most = -1;
+    for (std::size_t n = 0; n < left.size(); ++n) {
+      for (const std::size_t g : free) {
+        double kept = 0;
+        const Successor successor(placement.groups[g], left[n]);
+        for (const Member& member : left[n].members) {
+          if (successor.staying().contains(member.job.name)) kept += usd_alone(member.job, pools);
+        }
+        if (kept > most) {
+          most = kept;
+          chosen = n;
+          old = g;
+        }
+      }
+    }
+    if (!old) return std::nullopt;  // more groups than before, which is never cheaper
+    Successor successor(placement.groups[*old], left[chosen]);
+    staying.insert(successor.staying().begin(), successor.staying().end());
+    repacked.new_groups.push_back(successor.group());
+    free.erase(*old);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(chosen));
+  }
+  double restarts_usd = 0;
+  for (const Job& job : jobs) {
+    if (staying.contains(job.name)) continue;
+    if (!may_restart(job)) return std::nullopt;
+    restarts_usd += usd_alone(job, pools) * rules.restart_s / 3600;
+    repacked.restarted.push_back(job.name);
+  }
+  if (repacked.saved_usd_per_hour * rules.horizon_s / 3600 <= restarts_usd) return std::nullopt;
+  return repacked;
+}
+
+void take(Placement& placement, Repacked repacked) {
+  std::sort(repacked.old_groups.rbegin(), repacked.old_groups.rend());
+  for (const std::size_t g : repacked.old_groups)
+    placement.groups.erase(placement.groups.begin() + static_cast<std::ptrdiff_t>(g));
+  for (Group& group : repacked.new_groups) placement.groups.push_back(std::move(group));
+}
+
+}  // namespace sextant::coschedule
