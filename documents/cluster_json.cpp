@@ -17,7 +17,7 @@ std::map<Precision, Quantity> parse_flop_rates(const JsonView& view) {
   for (const auto& [name, rate] : view.members()) {
     const Json key = name;
     const JsonView precision(key, rate.path());
-    out.emplace(parse_precision(precision), Quantity::parse(rate));
+    out.emplace(parse_precision(precision), amount().read(rate));
   }
   if (out.empty()) {
     view.fail("expected the rate of at least one precision");
@@ -86,9 +86,9 @@ Kind<std::vector<LinkException>> link_exceptions() {
 const Fields<LinkRate>& link_fields() {
   static const Fields<LinkRate> fields{
       required("latency_s", &LinkRate::latency_s, quantity_or_zero(), "Seconds before the first byte arrives."),
-      required("bytes_per_s", &LinkRate::bytes_per_s, quantity(),
+      required("bytes_per_s", &LinkRate::bytes_per_s, amount(),
                "Bytes per second between two devices on their own, one direction."),
-      optional("capacity_bytes_per_s", &LinkRate::capacity_bytes_per_s, quantity(),
+      optional("capacity_bytes_per_s", &LinkRate::capacity_bytes_per_s, amount(),
                "Rate of all transfers together between the two nodes, zones or regions, one direction; absent: "
                "never the limit. Not for links within a node or between two devices."),
   };
@@ -98,12 +98,12 @@ const Fields<LinkRate>& link_fields() {
 const Fields<DeviceType>& device_type_fields() {
   static const Fields<DeviceType> fields{
       required("kind", &DeviceType::kind, one_of<DeviceKind>(kDeviceKinds)),
-      required("memory_bytes", &DeviceType::memory_bytes, quantity(), "Capacity in bytes."),
-      required("memory_bytes_per_s", &DeviceType::memory_bytes_per_s, quantity(),
+      required("memory_bytes", &DeviceType::memory_bytes, amount(), "Capacity in bytes."),
+      required("memory_bytes_per_s", &DeviceType::memory_bytes_per_s, amount(),
                "Rate of reading device memory, bytes per second."),
       required("flop_per_s", &DeviceType::flop_per_s, flop_rates(),
                "Rate of dense matrix multiplication by precision, floating point operations per second."),
-      optional("host_bytes_per_s", &DeviceType::host_bytes_per_s, quantity(),
+      optional("host_bytes_per_s", &DeviceType::host_bytes_per_s, amount(),
                "Rate of the link to the host, one direction; needed if a plan offloads."),
       optional("price_usd_per_hour", &DeviceType::price_usd_per_hour, quantity_or_zero(),
                "US dollars per hour of one device."),

@@ -13,16 +13,12 @@ void add_model_inputs(const Command& command, ModelInputs& inputs) {
   const Option cluster =
       command.add_option("--cluster", inputs.cluster, "Cluster document, from sextant probe");
   const Option workflow = command.add_option("--workflow", inputs.workflow, "Workflow document");
-  command
-      .add_option("--coefficients", inputs.coefficients,
-                  "Coefficients document, or \"none\" for neutral coefficients; default on GPUs: those "
-                  "fitted to public runs")
-      .check(not_empty());
-  command
-      .add_option("--framework", inputs.framework,
-                  "Framework that runs the plan (verl, verl-megatron, nemo-rl, ...); sets coefficients and "
-                  "execution options")
-      .check(not_empty());
+  command.add_option("--coefficients", inputs.coefficients,
+                     "Coefficients document, or \"none\" for neutral coefficients; default on GPUs: those "
+                     "fitted to public runs");
+  command.add_option("--framework", inputs.framework,
+                     "Framework that runs the plan (verl, verl-megatron, nemo-rl, ...); sets coefficients and "
+                     "execution options");
   command.add_option("--save-inputs", inputs.save_inputs,
                      "Write cluster.json and workflow.json into this folder, to edit them or to ask again");
   const QuestionHandles question = add_question(command, inputs.cluster_in_words, inputs.workflow_in_words);

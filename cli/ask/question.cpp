@@ -119,18 +119,14 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
   };
   handles.gpus = option("--gpus", cluster.gpus,
                         "Nodes, GPUs of a node and their type: 4x8xH100, 32xH100, 16xp5.48xlarge, "
-                        "4x8xH100+4x8xL40S@us-east-2")
-                     .check(not_empty());
+                        "4x8xH100+4x8xL40S@us-east-2");
   option("--network", cluster.network.inside,
-         "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s")
-      .check(not_empty());
+         "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s");
   option("--network-between", cluster.network.outside,
-         "Connection of two regions, which all their GPUs share: a preset, or Gbit/s")
-      .check(not_empty());
+         "Connection of two regions, which all their GPUs share: a preset, or Gbit/s");
   handles.model =
       option("--model", workflow.model,
-             "The trained model: a name such as Qwen/Qwen3-14B, its config.json, or a folder that has one")
-          .check(not_empty());
+             "The trained model: a name such as Qwen/Qwen3-14B, its config.json, or a folder that has one");
   command
       .add_choice("--algorithm", workflow.algorithm, {{"grpo", Algorithm::grpo}, {"ppo", Algorithm::ppo}},
                   "Standard graph of tasks")
@@ -151,16 +147,13 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
   option("--mini-batches", workflow.mini_batches, "Optimizer steps of an iteration (default 1)")
       .check(integer_between(1, 1'000'000));
   option("--prompt-tokens", workflow.prompt_tokens,
-         "Lengths of prompts: 512, or mean=400,max=1024 (the default)")
-      .check(not_empty());
+         "Lengths of prompts: 512, or mean=400,max=1024 (the default)");
   option("--response-tokens", workflow.response_tokens,
-         "Lengths of responses: 4096, or mean=1500,max=4096 (the default), or with median= and sigma=")
-      .check(not_empty());
-  option("--lengths", workflow.lengths, "Samples of both: lines of JSON with prompt_tokens and response_tokens")
-      .check(not_empty());
+         "Lengths of responses: 4096, or mean=1500,max=4096 (the default), or with median= and sigma=");
+  option("--lengths", workflow.lengths,
+         "Samples of both: lines of JSON with prompt_tokens and response_tokens");
   option("--reward-model", workflow.reward_model,
-         "Model that scores responses, or \"rule\" (default: GRPO rule, PPO the actor's shape)")
-      .check(not_empty());
+         "Model that scores responses, or \"rule\" (default: GRPO rule, PPO the actor's shape)");
   option("--critic", workflow.critic, "PPO's critic (default: the actor's shape)").check(not_empty());
   return handles;
 }

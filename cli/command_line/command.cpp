@@ -56,7 +56,15 @@ std::string Option::name() const { return option_->get_name(); }
 std::string Option::group() const { return option_->get_group(); }
 
 Option Command::add_option(const std::string& name, Destination value, const std::string& help) const {
-  return std::visit([&](auto into) { return Option(app_->add_option(name, into.get(), help)); }, value);
+  return std::visit(
+      [&](auto into) {
+        const Option option(app_->add_option(name, into.get(), help));
+        // An empty text comes from a variable of a script that is not set.
+        if constexpr (std::is_same_v<decltype(into), std::reference_wrapper<std::string>>)
+          option.check(not_empty());
+        return option;
+      },
+      value);
 }
 
 Option Command::add_flag(const std::string& name, bool& value, const std::string& help) const {

@@ -59,6 +59,18 @@ Kind<Precision> precision() {
 
 Kind<Quantity> quantity() { return part<Quantity>("common.schema.json#/$defs/quantity"); }
 
+Kind<Quantity> amount() {
+  Kind<Quantity> kind = quantity();
+  kind.read = [read = kind.read](const JsonView& view) {
+    constexpr double kMinimum = 0.1, kMaximum = 1e24;
+    Quantity quantity = read(view);
+    if (quantity.value < kMinimum || quantity.value > kMaximum)
+      view.required("value").fail("expected a number from 0.1 to 1e24");
+    return quantity;
+  };
+  return kind;
+}
+
 Kind<Quantity> quantity_or_zero() {
   Kind<Quantity> kind = part<Quantity>("common.schema.json#/$defs/quantity_or_zero");
   kind.read = [](const JsonView& view) { return Quantity::parse(view, true); };

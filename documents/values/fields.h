@@ -51,6 +51,9 @@ struct Kind {
 [[nodiscard]] Kind<Precision> precision();
 [[nodiscard]] Kind<Quantity> quantity();
 [[nodiscard]] Kind<Quantity> quantity_or_zero();
+// A quantity from 0.1 to 1e24: bytes, or a rate of bytes or operations. What is smaller or larger is a mistake of the
+// document, and products of it leave the numbers.
+[[nodiscard]] Kind<Quantity> amount();
 
 // A number > 0 and <= 1. `refusal` is the message for a greater one.
 [[nodiscard]] Kind<double> share(std::string_view refusal);

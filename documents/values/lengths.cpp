@@ -127,10 +127,17 @@ double normal_quantile(double p) {
   return high;
 }
 
+// A length that no context has is a mistake of the document, and sums over a batch of them leave the numbers.
+double checked_length(const JsonView& view, double tokens) {
+  constexpr double kMaxTokens = 1e9;
+  if (tokens > kMaxTokens) view.fail("expected at most 1e9 tokens");
+  return tokens;
+}
+
 std::vector<double> parse_support(const JsonView& view) {
   std::vector<double> tokens;
   for (const JsonView& item : view.items()) {
-    const double length = item.positive();
+    const double length = checked_length(item, item.positive());
     if (!tokens.empty() && length <= tokens.back()) {
       item.fail("expected lengths in ascending order");
     }
@@ -180,7 +187,7 @@ Lengths parse_lognormal(const JsonView& view) {
     sigma.fail("expected a number from 0 to 10: the deviation of the logarithm of the length");
   }
   const JsonView max = view.required("max");
-  out.max = max.positive();
+  out.max = checked_length(max, max.positive());
   if (out.max < out.median) {
     max.fail("expected at least the median");
   }
@@ -295,7 +302,8 @@ Lengths Lengths::parse(const JsonView& view) {
       break;
   }
   view.allow_only({"kind", "tokens"});
-  return fixed_length(view.required("tokens").non_negative());
+  const JsonView tokens = view.required("tokens");
+  return fixed_length(checked_length(tokens, tokens.non_negative()));
 }
 
 Json Lengths::to_json() const {

@@ -4,6 +4,8 @@
 namespace sextant {
 namespace {
 
+constexpr int kMaxLayers = 100'000;
+
 const Fields<Experts>& experts_fields() {
   static const Fields<Experts> fields{
       required("count", &Experts::count, count(), "Experts of a layer."),
@@ -74,7 +76,7 @@ void check_dense_layers(const JsonView& view, Model& model) {
 const Fields<Model>& model_fields() {
   static const Fields<Model> fields{
       required("name", &Model::name, text()),
-      required("layers", &Model::layers, count()),
+      required("layers", &Model::layers, whole(1, kMaxLayers)),
       required("hidden", &Model::hidden, count(), "Hidden dimension, h1."),
       required("intermediate", &Model::intermediate, count(), "Intermediate dimension of the dense MLP, h2."),
       required("heads", &Model::heads, count()),

@@ -51,6 +51,19 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"duplicate_key", "/nodes/0/name: duplicate key"}),
     [](const auto& bad) { return std::string(bad.param.file); });
 
+// It comes from a variable of a script that is not set; the answer would be lost.
+TEST(EmptyText, IsRefusedByEveryOptionThatTakesOne) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"plan", "--out", ""},
+                                                  {"predict", "--out", ""},
+                                                  {"export", "plan.json", "--out", ""},
+                                                  {"probe", "--out", ""},
+                                                  {"validate", "--framework", ""}}) {
+    const Printed printed = run_sextant(command);
+    EXPECT_EQ(printed.exit_code, 2) << command.front();
+    EXPECT_THAT(printed.err, HasSubstr("expected a text that is not empty")) << command.front();
+  }
+}
+
 class BadPlan : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadPlan, IsRefusedInOneLine) {

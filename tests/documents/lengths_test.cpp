@@ -54,7 +54,7 @@ TEST(LengthsTest, LognormalLimits) {
   EXPECT_EQ(parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0, "max": 1500})").max_tokens(),
             800);
   const double untruncated =
-      parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0.5, "max": 1e12})").mean_tokens();
+      parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0.5, "max": 1e9})").mean_tokens();
   EXPECT_NEAR(untruncated, 800 * std::exp(0.125), 1e-6);
   const double cut =
       parse_lengths(R"({"kind": "lognormal", "median": 1, "sigma": 10, "max": 1})").mean_tokens();
@@ -141,7 +141,7 @@ TEST(LengthsTest, MeanSquares) {
   const Lengths empirical = parse_lengths(R"({"kind": "empirical", "tokens": [100, 200], "weights": [1, 3]})");
   EXPECT_DOUBLE_EQ(empirical.mean_square_tokens(), (1e4 + 3 * 4e4) / 4);
   // Untruncated: median^2 e^(2 sigma^2).
-  const Lengths lognormal = parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0.5, "max": 1e12})");
+  const Lengths lognormal = parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0.5, "max": 1e9})");
   EXPECT_NEAR(lognormal.mean_square_tokens() / (800.0 * 800 * std::exp(0.5)), 1, 1e-9);
   EXPECT_EQ(parse_lengths(R"({"kind": "lognormal", "median": 8, "sigma": 0, "max": 9})").mean_square_tokens(),
             64);
@@ -179,6 +179,9 @@ TEST(LengthsTest, MostLiveTokens) {
 
 TEST(LengthsTest, Refuses) {
   EXPECT_EQ(lengths_refusal(R"({"kind": "fixed", "tokens": -1})"), "/l/tokens: expected a number >= 0, got -1");
+  EXPECT_EQ(lengths_refusal(R"({"kind": "fixed", "tokens": 1e200})"), "/l/tokens: expected at most 1e9 tokens");
+  EXPECT_EQ(lengths_refusal(R"({"kind": "lognormal", "median": 8, "sigma": 1, "max": 2e9})"),
+            "/l/max: expected at most 1e9 tokens");
   EXPECT_EQ(lengths_refusal(R"({"kind": "uniform"})"),
             "/l/kind: expected one of fixed, empirical, lognormal, got \"uniform\"");
   EXPECT_EQ(lengths_refusal(R"({"kind": "fixed", "tokens": 1, "max": 2})"),

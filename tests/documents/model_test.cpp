@@ -250,7 +250,9 @@ TEST(ModelTest, RefusesImpossibleShapes) {
   EXPECT_EQ(refusal_as<Model>(json), "/sliding_window_layers: expected at most the model's 2 layers, got 3");
   json = small();
   json["layers"] = 0;
-  EXPECT_EQ(refusal_as<Model>(json), "/layers: expected an integer >= 1, got 0");
+  EXPECT_EQ(refusal_as<Model>(json), "/layers: expected an integer from 1 to 100000, got 0");
+  json["layers"] = 2147483647;
+  EXPECT_EQ(refusal_as<Model>(json), "/layers: expected an integer from 1 to 100000, got 2147483647");
   json = small();
   json.erase("vocabulary");
   EXPECT_EQ(refusal_as<Model>(json), "missing member \"vocabulary\"");

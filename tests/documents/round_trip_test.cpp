@@ -47,10 +47,20 @@ TEST(RoundTrip, Explanation) { expect_round_trip<Explanation>("explanation.json"
 TEST(RoundTrip, FittedCoefficients) { expect_round_trip<Coefficients>("coefficients_fitted.json"); }
 TEST(RoundTrip, PredictionWithTrust) { expect_round_trip<Prediction>("prediction_trust.json"); }
 
-// Positive doubles over the whole range that a document may hold.
+// Amounts of bytes and operations over the whole range that a document may hold.
 double random_positive(std::mt19937_64& random) {
-  std::uniform_real_distribution<double> exponent(-300, 300);
+  std::uniform_real_distribution<double> exponent(-1, 24);
   return std::pow(10.0, exponent(random));
+}
+
+// A rate that no machine has would make sums infinite or not a number: it is refused where it is read.
+TEST(RoundTrip, AmountsThatNothingHasAreRefused) {
+  for (const double value : {1e-100, 0.09, 1.1e24, 1e308}) {
+    Json json = load_fixture<Cluster>("cluster.json").to_json();
+    Json& type = json["device_types"].begin().value();
+    type["flop_per_s"].begin().value()["value"] = value;
+    EXPECT_THROW((void)Cluster::parse(JsonView(json)), Error) << value;
+  }
 }
 
 TEST(RoundTrip, RandomClusters) {
