@@ -471,7 +471,7 @@ void add_coschedule(CommandLine& line) {
       .check(non_negative_number())
       .in_group(pools);
   command.add_option("--max-members", options->max_members, "Jobs of a group, at most")
-      .check(integer_between(1, 64))
+      .check(integer_between(1, kMaxMembers))
       .shows_default()
       .in_group(pools);
   command.add_option("--max-rollout-nodes", options->max_rollout_nodes, "Nodes of the pool; 0: no limit")

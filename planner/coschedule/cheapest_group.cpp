@@ -12,7 +12,7 @@ namespace {
 // Pins one job after the other.
 class Pinning {
  public:
-  Pinning(std::span<const Job* const> jobs, const Pools& pools, int nodes, double period_s,
+  Pinning(std::span<const Job* const> jobs, const Pools& pools, int nodes, double period_s, int& steps_left,
           const std::function<bool(const std::vector<std::vector<int>>&)>& look)
       : jobs_(jobs),
         limit_s_(period_s * (1 + kRounding)),
@@ -21,7 +21,8 @@ class Pinning {
         look_(look),
         load_s_(static_cast<std::size_t>(nodes), 0.0),
         bytes_(static_cast<std::size_t>(nodes), 0.0),
-        pinned_(jobs.size()) {}
+        pinned_(jobs.size()),
+        steps_left_(steps_left) {}
 
   bool run() { return pin(0, 0); }
 
@@ -34,6 +35,7 @@ class Pinning {
   // `left` more nodes from `first` on; of unused nodes the lowest.
   bool choose(std::size_t job, int used, int first, int left) {
     if (left == 0) return pin(job + 1, used);
+    if (--steps_left_ < 0) return false;
     const int last = std::min(used, static_cast<int>(load_s_.size()) - 1);
     for (int node = first; node <= last; ++node) {
       const auto at = static_cast<std::size_t>(node);
@@ -56,6 +58,7 @@ class Pinning {
   const std::function<bool(const std::vector<std::vector<int>>&)>& look_;
   std::vector<double> load_s_, bytes_;  // by node
   std::vector<std::vector<int>> pinned_;
+  int& steps_left_;
 };
 
 struct Size {
@@ -82,8 +85,8 @@ std::vector<Size> sizes_of(std::span<const Job* const> jobs, const Pools& pools,
 }  // namespace
 
 bool any_pinning(std::span<const Job* const> jobs, const Pools& pools, int rollout_nodes, double period_s,
-                 const std::function<bool(const std::vector<std::vector<int>>&)>& look) {
-  return Pinning(jobs, pools, rollout_nodes, period_s, look).run();
+                 int& steps_left, const std::function<bool(const std::vector<std::vector<int>>&)>& look) {
+  return Pinning(jobs, pools, rollout_nodes, period_s, steps_left, look).run();
 }
 
 int max_training_nodes(std::span<const Job* const> jobs, bool training_may_grow) {
@@ -97,8 +100,8 @@ int max_training_nodes(std::span<const Job* const> jobs, bool training_may_grow)
 
 std::optional<Group> cheapest_group(std::span<const Job* const> jobs, const Pools& pools,
                                     bool training_may_grow) {
-  constexpr std::size_t kMaxJobs = 6;
-  if (jobs.size() > kMaxJobs) throw_machine_failed("groups of more than 6 jobs are not enumerated");
+  if (jobs.size() > static_cast<std::size_t>(kMaxMembers))
+    throw_machine_failed("groups of more than " + std::to_string(kMaxMembers) + " jobs are not enumerated");
   double limit_s = std::numeric_limits<double>::infinity(), longest_s = 0, sync_s = 0, host_bytes = 0;
   for (const Job* job : jobs) {
     limit_s = std::min(limit_s, job->max_iteration_s());
@@ -111,13 +114,16 @@ std::optional<Group> cheapest_group(std::span<const Job* const> jobs, const Pool
   if (longest_s > limit_s || sync_s > limit_s || (host > 0 && host_bytes > host * (1 + kRounding)) ||
       static_cast<int>(jobs.size()) > pools.max_members)
     return std::nullopt;
+  int steps_left = kMaxPinningSteps;
   for (const Size& size : sizes_of(jobs, pools, training_may_grow)) {
     double training_s = 0;
     for (const Job* job : jobs) training_s += job->training_s_on(size.training_nodes);
-    if (training_s > limit_s) continue;
+    double rollout_s = 0;  // of all nodes
+    for (const Job* job : jobs) rollout_s += job->rollout_s * job->rollout_nodes;
+    if (training_s > limit_s || rollout_s > limit_s * size.rollout_nodes) continue;
     Group group{"", size.rollout_nodes, size.training_nodes, {}};
     for (const Job* job : jobs) group.members.push_back({*job, {}});
-    const bool fits = any_pinning(jobs, pools, size.rollout_nodes, limit_s, [&](const auto& nodes) {
+    const bool fits = any_pinning(jobs, pools, size.rollout_nodes, limit_s, steps_left, [&](const auto& nodes) {
       for (std::size_t m = 0; m < nodes.size(); ++m) group.members[m].rollout_nodes = nodes[m];
       return best_turns(group, limit_s).period_s <= limit_s;
     });

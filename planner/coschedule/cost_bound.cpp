@@ -41,13 +41,13 @@ class Pricing {
     const double top = pools_.max_members * max_price;  // no group is worth more
     double rho = 0;
     // Sizes from small to large: a large one needs prices that few have.
-    const int max_training = (training_may_grow_ ? pools_.max_members : 1) * widest_training_;
-    for (int t = 1; t <= max_training; ++t) {
-      for (int r = 1; r <= pools_.max_members * widest_rollout_; ++r) {
-        usd_ = r * pools_.rollout.usd_per_node_hour() + t * pools_.training.usd_per_node_hour();
+    for (const Range& training : ranges_to((training_may_grow_ ? pools_.max_members : 1) * widest_training_)) {
+      for (const Range& rollout : ranges_to(pools_.max_members * widest_rollout_)) {
+        usd_ = rollout.first * pools_.rollout.usd_per_node_hour() +
+               training.first * pools_.training.usd_per_node_hour();
         if (top <= usd_ * std::max(rho, kWorth)) break;
-        rollout_nodes_ = r;
-        training_nodes_ = t;
+        rollout_nodes_ = rollout.last;
+        training_nodes_ = training.last;
         rho = std::max(rho, price_size(rho));
       }
     }
@@ -59,6 +59,24 @@ class Pricing {
 
  private:
   static constexpr double kWorth = 1 + 1e-7;  // a group below it is of no use
+
+  // Numbers of nodes that are priced together, with the work of the last and the cost of the first, so that the bound
+  // holds for all of them.
+  struct Range {
+    int first = 1, last = 1;
+  };
+
+  // Few nodes one by one, more in ranges of a tenth.
+  [[nodiscard]] static std::vector<Range> ranges_to(int maximum) {
+    constexpr int kFew = 16;
+    std::vector<Range> ranges;
+    for (int first = 1; first <= maximum;) {
+      const int last = std::min(maximum, first <= kFew ? first : first + first / 10);
+      ranges.push_back({first, last});
+      first = last + 1;
+    }
+    return ranges;
+  }
 
   double price_size(double rho) {
     order_.clear();
@@ -135,8 +153,18 @@ class Pricing {
     }
   }
 
+  // For jobs of several nodes only the sum of their work counts: more groups are possible then, and the bound is lower.
   [[nodiscard]] bool has_pinning() const {
-    return any_pinning(chosen_, pools_, rollout_nodes_, period_s_, [](const auto&) { return true; });
+    double rollout_s = 0;
+    bool is_narrow = true;
+    for (const Job* job : chosen_) {
+      rollout_s += job->rollout_s * job->rollout_nodes;
+      is_narrow = is_narrow && job->rollout_nodes == 1;
+    }
+    if (!is_narrow) return rollout_s <= period_s_ * rollout_nodes_;
+    int steps_left = kMaxPinningSteps;
+    return any_pinning(chosen_, pools_, rollout_nodes_, period_s_, steps_left,
+                       [](const auto&) { return true; });
   }
 
   [[nodiscard]] double price_of(std::size_t job) const { return (*prices_)[job]; }

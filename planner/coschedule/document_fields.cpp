@@ -3,43 +3,52 @@
 namespace sextant::coschedule {
 namespace {
 
-// A job may allow nothing beside it.
-Kind<double> slowdown() {
-  return {[](const JsonView& view) {
-            const double value = view.positive();
-            if (value < 1) view.fail("expected a number >= 1: a job is not faster in a group than alone");
+constexpr int kMaxNodes = 1024;
+
+Kind<double> number_from_to(double minimum, double maximum, std::string_view refusal) {
+  return {[=](const JsonView& view) {
+            const double value = view.number();
+            if (value < minimum || value > maximum) view.fail(std::string(refusal));
             return value;
           },
           [](const double& value) { return Json(value); },
-          {{"type", "number"}, {"minimum", 1}}};
+          {{"type", "number"}, {"minimum", minimum}, {"maximum", maximum}}};
 }
+
+// A job may allow nothing beside it.
+Kind<double> slowdown() {
+  return number_from_to(1, 1e6, "expected a number from 1 to 1e6: a job is not faster in a group than alone");
+}
+
+Kind<double> phase_s() { return number_from_to(1e-6, 1e9, "expected seconds from 1e-6 to 1e9"); }
+Kind<double> seconds() { return number_from_to(0, 1e12, "expected seconds from 0 to 1e12"); }
+Kind<double> bytes() { return number_from_to(0, 1e18, "expected bytes from 0 to 1e18"); }
+Kind<double> usd() { return number_from_to(0, 1e6, "expected dollars from 0 to 1e6"); }
 
 }  // namespace
 
 const Fields<Job>& job_fields() {
   static const Fields<Job> fields{
       required("name", &Job::name, text(), "Name of the job."),
-      required("rollout_s", &Job::rollout_s, positive(),
+      required("rollout_s", &Job::rollout_s, phase_s(),
                "Rollout of an iteration, alone on its nodes, if every response has the maximum length."),
-      required("training_s", &Job::training_s, positive(),
-               "Training of such an iteration, alone on its nodes."),
-      optional("sync_s", &Job::sync_s, non_negative(),
+      required("training_s", &Job::training_s, phase_s(), "Training of such an iteration, alone on its nodes."),
+      optional("sync_s", &Job::sync_s, seconds(),
                "Transfer of the new weights to the rollout pool over an idle connection."),
-      optional("rollout_nodes", &Job::rollout_nodes, count(), "Nodes of the rollout pool."),
+      optional("rollout_nodes", &Job::rollout_nodes, whole(1, kMaxNodes), "Nodes of the rollout pool."),
       optional(
-          "training_nodes", &Job::training_nodes, count(),
+          "training_nodes", &Job::training_nodes, whole(1, kMaxNodes),
           "Nodes of the training pool, at least. In a group with more, training is shorter in proportion."),
       required("max_slowdown", &Job::max_slowdown, slowdown(),
                "Time that an iteration may take in a group, as a multiple of that alone (the SLO)."),
-      optional("rollout_host_bytes", &Job::rollout_host_bytes, non_negative(),
+      optional("rollout_host_bytes", &Job::rollout_host_bytes, bytes(),
                "Host memory of each rollout node that the suspended phase holds."),
-      optional("training_host_bytes", &Job::training_host_bytes, non_negative(),
-               "The same of each training node."),
-      optional("rollout_warm_start_s", &Job::rollout_warm_start_s, non_negative(),
+      optional("training_host_bytes", &Job::training_host_bytes, bytes(), "The same of each training node."),
+      optional("rollout_warm_start_s", &Job::rollout_warm_start_s, seconds(),
                "Time to bring the state back from the host, on nodes that other jobs use too."),
-      optional("training_warm_start_s", &Job::training_warm_start_s, non_negative(), "The same for training."),
-      optional("arrival_s", &Job::arrival_s, non_negative(), "In a trace: when the job arrives."),
-      optional("duration_s", &Job::duration_s, non_negative(), "In a trace: how long the job runs alone."),
+      optional("training_warm_start_s", &Job::training_warm_start_s, seconds(), "The same for training."),
+      optional("arrival_s", &Job::arrival_s, seconds(), "In a trace: when the job arrives."),
+      optional("duration_s", &Job::duration_s, seconds(), "In a trace: how long the job runs alone."),
       optional("typical_fraction", &Job::typical_fraction, share("expected a number <= 1"),
                "In a trace: what the phases of a typical iteration take of the bounds."),
   };
@@ -49,10 +58,10 @@ const Fields<Job>& job_fields() {
 const Fields<Pool>& pool_fields() {
   static const Fields<Pool> fields{
       required("node_type", &Pool::node_type, text(), "Type of the GPUs."),
-      optional("gpus_per_node", &Pool::gpus_per_node, count(), "GPUs of a node."),
-      optional("host_memory_bytes", &Pool::host_memory_bytes, non_negative(),
+      optional("gpus_per_node", &Pool::gpus_per_node, whole(1, 1024), "GPUs of a node."),
+      optional("host_memory_bytes", &Pool::host_memory_bytes, bytes(),
                "Host memory of a node for suspended states; missing: not limited."),
-      required("usd_per_gpu_hour", &Pool::usd_per_gpu_hour, non_negative(), "Price of a GPU."),
+      required("usd_per_gpu_hour", &Pool::usd_per_gpu_hour, usd(), "Price of a GPU."),
       optional("max_nodes", &Pool::max_nodes, number_of(), "Nodes that exist; 0: not limited."),
   };
   return fields;
@@ -62,7 +71,7 @@ const Fields<Pools>& pools_fields() {
   static const Fields<Pools> fields{
       required("rollout", &Pools::rollout, object(pool_fields()), "Nodes that generate."),
       required("training", &Pools::training, object(pool_fields()), "Nodes that train."),
-      optional("max_members", &Pools::max_members, count(), "Jobs of a group, at most."),
+      optional("max_members", &Pools::max_members, whole(1, kMaxMembers), "Jobs of a group, at most."),
   };
   return fields;
 }
@@ -87,8 +96,8 @@ const Fields<Member>& member_fields() {
 const Fields<Group>& group_fields() {
   static const Fields<Group> fields{
       required("name", &Group::name, text(), "Name of the group."),
-      required("rollout_nodes", &Group::rollout_nodes, count(), "Nodes of the rollout pool."),
-      required("training_nodes", &Group::training_nodes, count(), "Nodes of the training pool."),
+      required("rollout_nodes", &Group::rollout_nodes, whole(1, kMaxNodes), "Nodes of the rollout pool."),
+      required("training_nodes", &Group::training_nodes, whole(1, kMaxNodes), "Nodes of the training pool."),
       required("members", &Group::members, list_of(object(member_fields())),
                "Jobs in the order of their turns."),
   };

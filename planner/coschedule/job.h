@@ -58,6 +58,9 @@ struct Pool {
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
+// Groups are enumerated job by job.
+inline constexpr int kMaxMembers = 6;
+
 struct Pools {
   Pool rollout, training;
   int max_members = 5;  // jobs of a group; the states of more do not fit a host (section 3.2)

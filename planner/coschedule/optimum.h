@@ -16,9 +16,10 @@ struct Optimum {
   }
 };
 
-// Up to 16 jobs by dynamic programming over all sets of jobs, exactly. More: an integer program over the groups of
-// cost_bound.h and of `start` for at most budget_s, with a gap. Limits of the pools' nodes are not taken into
-// account. start: a placement of these jobs, which is never made worse; may be empty for up to 16 jobs.
+// Up to 16 jobs: by dynamic programming over all sets of jobs, exactly. More: `start`, with the lower bound that
+// cost_bound.h finds within budget_s. Limits of the pools' nodes are not taken into account, and for groups of jobs
+// with several rollout nodes each not every pinning may be tried (kMaxPinningSteps). start: a placement of these
+// jobs; may be empty for up to 16.
 [[nodiscard]] Optimum cheapest_placement(const std::vector<Job>& jobs, const Pools& pools,
                                          const Placement& start, double budget_s,
                                          bool training_may_grow = false);

@@ -14,7 +14,14 @@ double usd_alone(const Job& job, const Pools& pools) {
          job.training_nodes * pools.training.usd_per_node_hour();
 }
 
-// The group and those with the most free time, as many as have max_jobs jobs together.
+int pinned_nodes(const Group& group) {
+  int nodes = 0;
+  for (const Member& member : group.members) nodes += member.job.rollout_nodes;
+  return nodes;
+}
+
+// The group and those with the most free time, as many as have max_jobs jobs together. Jobs of many nodes have too
+// many pinnings to try.
 std::vector<std::size_t> neighbours_of(const Placement& placement, std::string_view group, int max_jobs) {
   std::vector<std::size_t> chosen;
   std::vector<std::pair<double, std::size_t>> others;  // share of the time that the bottleneck is used
@@ -27,11 +34,16 @@ std::vector<std::size_t> neighbours_of(const Placement& placement, std::string_v
     }
   }
   std::stable_sort(others.begin(), others.end());
+  constexpr int kMaxPinnedNodes = 24;
   std::size_t jobs = chosen.empty() ? 0 : placement.groups[chosen.front()].members.size();
+  int nodes = chosen.empty() ? 0 : pinned_nodes(placement.groups[chosen.front()]);
+  if (nodes > kMaxPinnedNodes) return {};
   for (const auto& [used, g] : others) {
     const std::size_t more = placement.groups[g].members.size();
-    if (jobs + more > static_cast<std::size_t>(max_jobs)) continue;
+    const int more_nodes = pinned_nodes(placement.groups[g]);
+    if (jobs + more > static_cast<std::size_t>(max_jobs) || nodes + more_nodes > kMaxPinnedNodes) continue;
     jobs += more;
+    nodes += more_nodes;
     chosen.push_back(g);
   }
   return chosen;
