@@ -107,11 +107,17 @@ class Obedience {
     }
   }
 
-  // Changes the sets that do not obey, and all of them if the result does not fit.
+  // Changes the sets that do not obey, and all of them, from the leanest on, if the result does not fit.
   void try_values(const Candidate& before, const LayoutsOfSet::Filter& filter,
                   std::vector<LayoutsOfSet>& sets) {
     Candidate candidate = before;
     for (const bool every : {false, true}) {
+      for (LayoutsOfSet& set : sets) {
+        if (!every) break;
+        std::optional<Candidate> leaner = set.leanest(candidate, filter);
+        if (!leaner) return;
+        candidate = std::move(*leaner);
+      }
       for (LayoutsOfSet& set : sets) {
         if (!every && obeys(candidate, set.tasks(), filter)) continue;
         std::optional<Candidate> better = set.best(candidate, filter);

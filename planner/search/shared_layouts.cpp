@@ -32,12 +32,8 @@ std::optional<Candidate> LayoutsOfSet::best(const Candidate& candidate, const Fi
   Score best_score;
   std::size_t tried = 0;
   for (const SharedLayout& layout : *promising_) {
-    std::vector<std::vector<const Timed*>> placements;  // by task of the set
-    for (const std::size_t task : tasks_) {
-      placements.push_back(placements_of(task, layout, filter));
-      if (placements.back().empty()) break;
-    }
-    if (placements.back().empty()) continue;
+    const Placements placements = placements_of_all(layout, filter);
+    if (placements.empty()) continue;
     if (++tried > max_layouts() && best && best_score.fits()) break;
     const Score score = choose(placements, candidate);
     if (best && !score.is_better_than(best_score)) continue;
@@ -45,6 +41,41 @@ std::optional<Candidate> LayoutsOfSet::best(const Candidate& candidate, const Fi
     best_score = score;
   }
   return best;
+}
+
+std::optional<Candidate> LayoutsOfSet::leanest(const Candidate& candidate, const Filter& filter) {
+  if (!promising_) promising_ = promising(candidate);
+  std::optional<Candidate> best;
+  double min_bytes = std::numeric_limits<double>::infinity();
+  for (const SharedLayout& layout : *promising_) {
+    const Placements placements = placements_of_all(layout, filter);
+    if (placements.empty()) continue;
+    Candidate with = candidate;
+    double bytes = 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const Timed& leanest = leanest_of(placements[i]);
+      with.tasks[tasks_[i]] = leanest.placement;
+      bytes += leanest.bytes;
+    }
+    if (bytes >= min_bytes) continue;
+    min_bytes = bytes;
+    best = std::move(with);
+  }
+  return best;
+}
+
+const LayoutsOfSet::Timed& LayoutsOfSet::leanest_of(const std::vector<const Timed*>& placements) {
+  return **std::min_element(placements.begin(), placements.end(),
+                            [](const Timed* a, const Timed* b) { return a->bytes < b->bytes; });
+}
+
+LayoutsOfSet::Placements LayoutsOfSet::placements_of_all(const SharedLayout& layout, const Filter& filter) {
+  Placements placements;
+  for (const std::size_t task : tasks_) {
+    placements.push_back(placements_of(task, layout, filter));
+    if (placements.back().empty()) return {};
+  }
+  return placements;
 }
 
 // Unless none of so many fits. Fewer on large clusters, whose layouts take long to cost.
@@ -119,7 +150,11 @@ std::vector<const LayoutsOfSet::Timed*> LayoutsOfSet::placements_of(std::size_t 
   std::vector<const Timed*> passed;
   for (Timed& timed : all_placements(task, layout)) {
     if (!filter(task, timed.placement.shape)) continue;
-    if (!timed.time_s) timed.time_s = evaluator_.value_of(static_cast<int>(task), timed.placement).time_s;
+    if (!timed.time_s) {
+      const TaskValue value = evaluator_.value_of(static_cast<int>(task), timed.placement);
+      timed.time_s = value.time_s;
+      timed.bytes = value.max_resident_bytes + value.max_working_bytes;
+    }
     passed.push_back(&timed);
   }
   std::stable_sort(passed.begin(), passed.end(),
@@ -127,10 +162,23 @@ std::vector<const LayoutsOfSet::Timed*> LayoutsOfSet::placements_of(std::size_t 
   return passed;
 }
 
-// Makes the candidate with these placements of the set current, each task with the one that fits best.
-Score LayoutsOfSet::choose(const std::vector<std::vector<const Timed*>>& placements, Candidate candidate) {
-  for (std::size_t i = 0; i < tasks_.size(); ++i) candidate.tasks[tasks_[i]] = placements[i].front()->placement;
-  Score score = evaluator_.evaluate(candidate);
+// Makes the candidate with these placements of the set current, each task with the one that fits best: from the fastest
+// of each, or if that does not fit, from the leanest.
+Score LayoutsOfSet::choose(const Placements& placements, const Candidate& candidate) {
+  Candidate fastest = candidate, leanest = candidate;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    fastest.tasks[tasks_[i]] = placements[i].front()->placement;
+    leanest.tasks[tasks_[i]] = leanest_of(placements[i]).placement;
+  }
+  const Score from_fastest = improve(placements, fastest);
+  if (from_fastest.fits()) return from_fastest;
+  const Candidate found = evaluator_.current();
+  const Score from_leanest = improve(placements, leanest);
+  return from_leanest.is_better_than(from_fastest) ? from_leanest : evaluator_.evaluate(found);
+}
+
+Score LayoutsOfSet::improve(const Placements& placements, const Candidate& start) {
+  Score score = evaluator_.evaluate(start);
   constexpr int kRounds = 2;
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {

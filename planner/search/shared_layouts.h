@@ -42,18 +42,28 @@ class LayoutsOfSet {
   // and the one of the first candidate. Empty if the tasks have none in common.
   [[nodiscard]] std::optional<Candidate> best(const Candidate& candidate, const Filter& filter);
 
+  // The same with the placements that need the least memory. If several tasks are too large at their peak, changing
+  // one of them alone gains nothing: a search for what fits begins here.
+  [[nodiscard]] std::optional<Candidate> leanest(const Candidate& candidate, const Filter& filter);
+
  private:
   struct Timed {
     Placement placement;
     std::optional<double> time_s = {};  // of the task alone; absent: not costed yet
+    double bytes = 0;                   // resident and working, the largest of its devices
   };
+  // By task of the set, fastest first. Empty if a task has none with this layout.
+  using Placements = std::vector<std::vector<const Timed*>>;
 
   [[nodiscard]] std::size_t max_layouts() const;
   [[nodiscard]] std::vector<SharedLayout> promising(const Candidate& candidate);
   [[nodiscard]] std::vector<Timed>& all_placements(std::size_t task, const SharedLayout& layout);
   [[nodiscard]] std::vector<const Timed*> placements_of(std::size_t task, const SharedLayout& layout,
                                                         const Filter& filter);
-  [[nodiscard]] Score choose(const std::vector<std::vector<const Timed*>>& placements, Candidate candidate);
+  [[nodiscard]] static const Timed& leanest_of(const std::vector<const Timed*>& placements);
+  [[nodiscard]] Placements placements_of_all(const SharedLayout& layout, const Filter& filter);
+  [[nodiscard]] Score choose(const Placements& placements, const Candidate& candidate);
+  [[nodiscard]] Score improve(const Placements& placements, const Candidate& start);
 
   const PlanRequest& request_;
   Evaluator& evaluator_;
