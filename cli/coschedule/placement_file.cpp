@@ -12,7 +12,9 @@
 
 namespace sextant::cli {
 
-PlacementFile::PlacementFile(const std::string& file) : file_(file) {
+PlacementFile::PlacementFile(const std::string& file, Open open_as) : file_(file) {
+  if (open_as == Open::old && !exists())
+    throw_bad_input(file + ": there is no such file; sextant coschedule create writes one");
   const std::string lock = file + ".lock";
   constexpr int kPermissions = 0644;
   lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kPermissions);

@@ -11,8 +11,10 @@ namespace sextant::cli {
 // Waits for its turn: the lock is on a file beside the document, because the document is replaced.
 class PlacementFile {
  public:
-  // Throws Error(machine) if the folder cannot be written.
-  explicit PlacementFile(const std::string& file);
+  enum class Open { old, new_or_old };
+  // Throws Error(bad_input) if there must be a file and there is none, Error(machine) if the folder cannot be
+  // written.
+  explicit PlacementFile(const std::string& file, Open open = Open::old);
   ~PlacementFile();
   PlacementFile(const PlacementFile&) = delete;
   PlacementFile& operator=(const PlacementFile&) = delete;

@@ -30,18 +30,15 @@ PlacementAnswer place_alone(const Placement& placement, const Job& job, Random&)
 
 // Whether the group has the nodes and the memory; not whether the job keeps up.
 bool can_hold(const Group& group, const Job& job, const Pools& pools) {
-  const double host = pools.training.host_memory_bytes;
   return static_cast<int>(group.members.size()) < pools.max_members &&
          job.training_nodes <= group.training_nodes && job.rollout_nodes <= group.rollout_nodes &&
-         (host == 0 || training_host_bytes(group) + job.training_host_bytes <= host * (1 + kRounding));
+         pools.training.holds(training_host_bytes(group) + job.training_host_bytes);
 }
 
 std::vector<int> nodes_that_hold(const Group& group, const Job& job, const Pools& pools) {
-  const double host = pools.rollout.host_memory_bytes;
   std::vector<int> nodes;
   for (int node = 0; node < group.rollout_nodes; ++node) {
-    if (host == 0 || rollout_host_bytes(group, node) + job.rollout_host_bytes <= host * (1 + kRounding))
-      nodes.push_back(node);
+    if (pools.rollout.holds(rollout_host_bytes(group, node) + job.rollout_host_bytes)) nodes.push_back(node);
   }
   return nodes;
 }
@@ -99,10 +96,7 @@ PlacementAnswer place_where_idle(const Placement& placement, const Job& job, Ran
   }
   if (!best) return place_alone(placement, job, random);
   const Group& group = placement.groups[*best];
-  std::vector<double> load(static_cast<std::size_t>(group.rollout_nodes), 0.0);
-  for (const Member& member : group.members) {
-    for (const int node : member.rollout_nodes) load[static_cast<std::size_t>(node)] += member.job.rollout_s;
-  }
+  const std::vector<double> load = rollout_load_s(group);
   std::vector<int> nodes = nodes_that_hold(group, job, placement.pools);
   std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {
     return load[static_cast<std::size_t>(a)] < load[static_cast<std::size_t>(b)];

@@ -16,8 +16,7 @@ class Pinning {
           const std::function<bool(const std::vector<std::vector<int>>&)>& look)
       : jobs_(jobs),
         limit_s_(period_s * (1 + kRounding)),
-        limit_bytes_(pools.rollout.host_memory_bytes == 0 ? std::numeric_limits<double>::infinity()
-                                                          : pools.rollout.host_memory_bytes * (1 + kRounding)),
+        host_(pools.rollout),
         look_(look),
         load_s_(static_cast<std::size_t>(nodes), 0.0),
         bytes_(static_cast<std::size_t>(nodes), 0.0),
@@ -43,7 +42,7 @@ class Pinning {
       load_s_[at] += jobs_[job]->rollout_s;
       bytes_[at] += jobs_[job]->rollout_host_bytes;
       pinned_[job].push_back(node);
-      if (load_s_[at] <= limit_s_ && bytes_[at] <= limit_bytes_ &&
+      if (load_s_[at] <= limit_s_ && host_.holds(bytes_[at]) &&
           choose(job, std::max(used, node + 1), node + 1, left - 1))
         return true;
       pinned_[job].pop_back();
@@ -54,7 +53,8 @@ class Pinning {
   }
 
   std::span<const Job* const> jobs_;
-  double limit_s_, limit_bytes_;
+  double limit_s_;
+  const Pool& host_;
   const std::function<bool(const std::vector<std::vector<int>>&)>& look_;
   std::vector<double> load_s_, bytes_;  // by node
   std::vector<std::vector<int>> pinned_;
@@ -75,8 +75,7 @@ std::vector<Size> sizes_of(std::span<const Job* const> jobs, const Pools& pools,
   }
   std::vector<Size> sizes;
   for (int t = max_training_nodes(jobs, false); t <= max_training_nodes(jobs, training_may_grow); ++t) {
-    for (int r = max_rollout; r <= rollout; ++r)
-      sizes.push_back({r, t, r * pools.rollout.usd_per_node_hour() + t * pools.training.usd_per_node_hour()});
+    for (int r = max_rollout; r <= rollout; ++r) sizes.push_back({r, t, pools.usd_per_hour(r, t)});
   }
   std::stable_sort(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.usd < b.usd; });
   return sizes;
@@ -110,8 +109,7 @@ std::optional<Group> cheapest_group(std::span<const Job* const> jobs, const Pool
     host_bytes += job->training_host_bytes;
   }
   limit_s *= 1 + kRounding;
-  const double host = pools.training.host_memory_bytes;
-  if (longest_s > limit_s || sync_s > limit_s || (host > 0 && host_bytes > host * (1 + kRounding)) ||
+  if (longest_s > limit_s || sync_s > limit_s || !pools.training.holds(host_bytes) ||
       static_cast<int>(jobs.size()) > pools.max_members)
     return std::nullopt;
   int steps_left = kMaxPinningSteps;
@@ -128,11 +126,7 @@ std::optional<Group> cheapest_group(std::span<const Job* const> jobs, const Pool
       return best_turns(group, limit_s).period_s <= limit_s;
     });
     if (!fits) continue;
-    const Turns turns = best_turns(group, limit_s);
-    Group ordered = group;
-    for (std::size_t i = 0; i < turns.order.size(); ++i)
-      ordered.members[i] = group.members[static_cast<std::size_t>(turns.order[i])];
-    return ordered;
+    return in_order(group, best_turns(group, limit_s).order);
   }
   return std::nullopt;
 }

@@ -43,8 +43,7 @@ class Pricing {
     // Sizes from small to large: a large one needs prices that few have.
     for (const Range& training : ranges_to((training_may_grow_ ? pools_.max_members : 1) * widest_training_)) {
       for (const Range& rollout : ranges_to(pools_.max_members * widest_rollout_)) {
-        usd_ = rollout.first * pools_.rollout.usd_per_node_hour() +
-               training.first * pools_.training.usd_per_node_hour();
+        usd_ = pools_.usd_per_hour(rollout.first, training.first);
         if (top <= usd_ * std::max(rho, kWorth)) break;
         rollout_nodes_ = rollout.last;
         training_nodes_ = training.last;
@@ -130,7 +129,6 @@ class Pricing {
     }
     const int slots = pools_.max_members - static_cast<int>(numbers_.size());
     if (slots <= 0) return;
-    const double host = pools_.training.host_memory_bytes;
     for (std::size_t i = first; i < order_.size(); ++i) {
       const int j = order_[i];
       if (worth + std::min(slots * highest_[i], density_of(j) * left_s) <= worth_) return;
@@ -141,7 +139,7 @@ class Pricing {
       const double trains_s = training_s + job.training_s_on(training_nodes_);
       const double left_after_s = left_s - work_s(job);
       if (trains_s > period_s_ || left_after_s < 0 || sync_s + job.sync_s > period_s_ || !fits(job) ||
-          (host > 0 && bytes + job.training_host_bytes > host * (1 + kRounding)))
+          !pools_.training.holds(bytes + job.training_host_bytes))
         continue;
       chosen_.push_back(&job);
       numbers_.push_back(j);
@@ -235,9 +233,7 @@ class Relaxation {
 std::vector<double> first_prices(const std::vector<Job>& jobs, const Pools& pools,
                                  const std::vector<Column>& start) {
   std::vector<double> prices;
-  for (const Job& job : jobs)
-    prices.push_back(job.rollout_nodes * pools.rollout.usd_per_node_hour() +
-                     job.training_nodes * pools.training.usd_per_node_hour());
+  for (const Job& job : jobs) prices.push_back(pools.usd_per_hour(job));
   const std::vector<double> alone = prices;
   for (const Column& column : start) {
     double all = 0;
@@ -277,9 +273,7 @@ CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools, con
   std::vector<double> prices = first_prices(jobs, pools, known);
   Relaxation relaxation(jobs.size());
   for (std::size_t j = 0; j < jobs.size(); ++j)
-    relaxation.add({{static_cast<int>(j)},
-                    jobs[j].rollout_nodes * pools.rollout.usd_per_node_hour() +
-                        jobs[j].training_nodes * pools.training.usd_per_node_hour()});
+    relaxation.add({{static_cast<int>(j)}, pools.usd_per_hour(jobs[j])});
   for (Column& column : known) relaxation.add(std::move(column));
   Pricing pricing(jobs, pools, training_may_grow);
   for (;;) {

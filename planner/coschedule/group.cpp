@@ -33,6 +33,14 @@ std::size_t Placement::job_count() const {
   return sum;
 }
 
+std::vector<Job> Placement::jobs() const {
+  std::vector<Job> all;
+  for (const Group& group : groups) {
+    for (const Member& member : group.members) all.push_back(member.job);
+  }
+  return all;
+}
+
 const Group* Placement::group_of(std::string_view job) const {
   for (const Group& group : groups) {
     for (const Member& member : group.members) {
@@ -74,16 +82,23 @@ Placement Placement::parse(const JsonView& view) {
 
 Json Placement::to_json() const { return fields_to_json(*this, placement_fields()); }
 
-double load_s(const Group& group) {
+std::vector<double> rollout_load_s(const Group& group) {
   std::vector<double> nodes(static_cast<std::size_t>(group.rollout_nodes), 0.0);
-  double training = 0, sync = 0;
   const std::vector<Phases> phases = phases_of(group);
   for (std::size_t m = 0; m < group.members.size(); ++m) {
-    training += phases[m].training_s;
-    sync += phases[m].sync_s;
     for (const int node : group.members[m].rollout_nodes)
       nodes[static_cast<std::size_t>(node)] += phases[m].rollout_s;
   }
+  return nodes;
+}
+
+double load_s(const Group& group) {
+  double training = 0, sync = 0;
+  for (const Phases& of : phases_of(group)) {
+    training += of.training_s;
+    sync += of.sync_s;
+  }
+  const std::vector<double> nodes = rollout_load_s(group);
   return std::max({training, sync, *std::max_element(nodes.begin(), nodes.end())});
 }
 
@@ -97,6 +112,18 @@ double max_iteration_s(const Group& group) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const Member& member : group.members) shortest = std::min(shortest, member.job.max_iteration_s());
   return shortest;
+}
+
+bool has_grown(const Group& group) {
+  return std::all_of(group.members.begin(), group.members.end(),
+                     [&](const Member& member) { return member.job.training_nodes < group.training_nodes; });
+}
+
+Group in_order(const Group& group, const std::vector<int>& order) {
+  Group ordered = group;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    ordered.members[i] = group.members[static_cast<std::size_t>(order[i])];
+  return ordered;
 }
 
 double rollout_host_bytes(const Group& group, int node) {

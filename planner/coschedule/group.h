@@ -24,8 +24,7 @@ struct Group {
   std::vector<Member> members;  // in the order of their turns
 
   [[nodiscard]] double usd_per_hour(const Pools& pools) const {
-    return rollout_nodes * pools.rollout.usd_per_node_hour() +
-           training_nodes * pools.training.usd_per_node_hour();
+    return pools.usd_per_hour(rollout_nodes, training_nodes);
   }
   friend bool operator==(const Group&, const Group&) = default;
 };
@@ -42,6 +41,7 @@ struct Placement {
   [[nodiscard]] int rollout_nodes() const;
   [[nodiscard]] int training_nodes() const;
   [[nodiscard]] std::size_t job_count() const;
+  [[nodiscard]] std::vector<Job> jobs() const;
   // Null if no group has the job.
   [[nodiscard]] const Group* group_of(std::string_view job) const;
 
@@ -54,10 +54,18 @@ struct Placement {
 // The time that phases of all members need on the bottleneck (T_load of section 4.2), in one meta-iteration: the
 // busiest rollout node, all training nodes alike, or the connection.
 [[nodiscard]] double load_s(const Group& group);
+// The same of each rollout node.
+[[nodiscard]] std::vector<double> rollout_load_s(const Group& group);
 // The longest iteration of a member alone (T_cycle).
 [[nodiscard]] double cycle_s(const Group& group);
 // The shortest of what the members allow an iteration to take; infinite without members.
 [[nodiscard]] double max_iteration_s(const Group& group);
+
+// Whether it trains on more nodes than its largest job needs.
+[[nodiscard]] bool has_grown(const Group& group);
+
+// The group with its members in this order of turns.
+[[nodiscard]] Group in_order(const Group& group, const std::vector<int>& order);
 
 // Host memory that the members' suspended states take.
 [[nodiscard]] double rollout_host_bytes(const Group& group, int node);

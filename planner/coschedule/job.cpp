@@ -18,6 +18,7 @@ JobTrace JobTrace::parse(const JsonView& view) {
   std::set<std::string> names;
   double last_s = 0;
   const std::vector<JsonView> views = view.required("jobs").items();
+  if (views.empty()) view.required("jobs").fail("expected at least one job");
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     const Job& job = trace.jobs[i];
     if (!names.insert(job.name).second) views[i].required("name").fail("another job has this name");
@@ -35,7 +36,7 @@ std::string why_not_alone(const Job& job, const Pools& pools) {
     if (pool.max_nodes > 0 && nodes > pool.max_nodes)
       return "the job needs " + std::to_string(nodes) + " nodes of the " + name + " pool, which has " +
              std::to_string(pool.max_nodes);
-    if (pool.host_memory_bytes > 0 && bytes > pool.host_memory_bytes)
+    if (!pool.holds(bytes))
       return "suspended, its state takes " + format_bytes(bytes) + " of each node of the " + name +
              " pool, which has " + format_bytes(pool.host_memory_bytes);
     return "";

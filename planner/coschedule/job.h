@@ -55,6 +55,10 @@ struct Pool {
   int max_nodes = 0;  // 0: no limit
 
   [[nodiscard]] double usd_per_node_hour() const { return gpus_per_node * usd_per_gpu_hour; }
+  // Whether the host of a node has that much memory.
+  [[nodiscard]] bool holds(double bytes) const {
+    return host_memory_bytes == 0 || bytes <= host_memory_bytes * (1 + kRounding);
+  }
   friend bool operator==(const Pool&, const Pool&) = default;
 };
 
@@ -65,6 +69,13 @@ struct Pools {
   Pool rollout, training;
   int max_members = 5;  // jobs of a group; the states of more do not fit a host (section 3.2)
 
+  [[nodiscard]] double usd_per_hour(int rollout_nodes, int training_nodes) const {
+    return rollout_nodes * rollout.usd_per_node_hour() + training_nodes * training.usd_per_node_hour();
+  }
+  // Of a group of the job alone.
+  [[nodiscard]] double usd_per_hour(const Job& job) const {
+    return usd_per_hour(job.rollout_nodes, job.training_nodes);
+  }
   friend bool operator==(const Pools&, const Pools&) = default;
 };
 

@@ -14,17 +14,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kDecisions = {"packing", "rollout_scaling", "training_scaling",
                                                         "new_group"};
-std::vector<double> rollout_load_s(const Group& group) {
-  std::vector<double> load(static_cast<std::size_t>(group.rollout_nodes), 0.0);
-  for (const Member& member : group.members) {
-    for (const int node : member.rollout_nodes) load[static_cast<std::size_t>(node)] += member.job.rollout_s;
-  }
-  return load;
-}
-
-bool holds(double host_bytes, double needed_bytes) {
-  return host_bytes == 0 || needed_bytes <= host_bytes * (1 + kRounding);
-}
 
 // Looks for the cheapest place of one job.
 class Search {
@@ -34,8 +23,6 @@ class Search {
         job_(job),
         rules_(rules),
         explains_(explains),
-        rollout_usd_(placement.pools.rollout.usd_per_node_hour()),
-        training_usd_(placement.pools.training.usd_per_node_hour()),
         free_rollout_(left_of(placement.pools.rollout, placement.rollout_nodes())),
         free_training_(left_of(placement.pools.training, placement.training_nodes())) {}
 
@@ -82,8 +69,7 @@ class Search {
       });
     if (lacking > free_training_)
       return refuse([] { return std::string("the training pool has too few free nodes"); });
-    if (!holds(placement_.pools.training.host_memory_bytes,
-               training_host_bytes(group) + job_.training_host_bytes))
+    if (!placement_.pools.training.holds(training_host_bytes(group) + job_.training_host_bytes))
       return refuse([&] {
         return "the host memory of its training nodes does not hold another suspended job of " +
                format_bytes(job_.training_host_bytes);
@@ -104,7 +90,7 @@ class Search {
       candidate.decision = fresh > 0                          ? Decision::rollout_scaling
                            : candidate.new_training_nodes > 0 ? Decision::training_scaling
                                                               : Decision::packing;
-      candidate.added_usd_per_hour = fresh * rollout_usd_ + candidate.new_training_nodes * training_usd_;
+      candidate.added_usd_per_hour = placement_.pools.usd_per_hour(fresh, candidate.new_training_nodes);
       candidate.refusal.clear();
       candidate.period_s = 0;
       if (!explains_ && !may_be_better(candidate)) return;
@@ -134,8 +120,7 @@ class Search {
     const std::vector<double> load = rollout_load_s(group);
     std::vector<int> nodes;
     for (int node = 0; node < group.rollout_nodes; ++node) {
-      if (holds(placement_.pools.rollout.host_memory_bytes,
-                rollout_host_bytes(group, node) + job_.rollout_host_bytes))
+      if (placement_.pools.rollout.holds(rollout_host_bytes(group, node) + job_.rollout_host_bytes))
         nodes.push_back(node);
     }
     std::stable_sort(nodes.begin(), nodes.end(), [&](int a, int b) {
@@ -152,7 +137,7 @@ class Search {
       const Turns turns = best_turns(with, limit_s);
       candidate.period_s = turns.period_s;
       if (turns.period_s <= limit_s) {
-        take_order(with, turns.order);
+        with = in_order(with, turns.order);
         return true;
       }
     }
@@ -162,21 +147,9 @@ class Search {
     });
     const Job& job = missed->job;
     candidate.refusal = "an iteration of " + job.name + " would take " + format_seconds(candidate.period_s) +
-                        ", " + format_ratio(candidate.period_s / job.solo_s()) + " of that alone; it allows " +
-                        format_ratio(job.max_slowdown);
+                        ", " + format_number(candidate.period_s / job.solo_s()) +
+                        " times that alone; it allows " + format_number(job.max_slowdown) + " times";
     return false;
-  }
-
-  [[nodiscard]] static std::string format_ratio(double ratio) {
-    std::string text = std::to_string(ratio);
-    return text.substr(0, text.find('.') + 3) + " times";
-  }
-
-  static void take_order(Group& group, const std::vector<int>& order) {
-    std::vector<Member> members;
-    members.reserve(order.size());
-    for (const int m : order) members.push_back(group.members[static_cast<std::size_t>(m)]);
-    group.members = std::move(members);
   }
 
   void look_at_new_group() {
@@ -184,7 +157,7 @@ class Search {
     candidate.new_rollout_nodes = job_.rollout_nodes;
     candidate.new_training_nodes = job_.training_nodes;
     if (!explains_ && best_group_ && best_.decision == Decision::packing) return;
-    candidate.added_usd_per_hour = job_.rollout_nodes * rollout_usd_ + job_.training_nodes * training_usd_;
+    candidate.added_usd_per_hour = placement_.pools.usd_per_hour(job_);
     candidate.period_s = job_.solo_s();
     candidate.refusal = why_not_alone(job_, placement_.pools);
     if (candidate.refusal.empty() && job_.rollout_nodes > free_rollout_)
@@ -226,7 +199,6 @@ class Search {
   const Job& job_;
   const PlacementRules& rules_;
   bool explains_;
-  double rollout_usd_, training_usd_;
   int free_rollout_, free_training_;
   Candidate best_;
   double best_fit_ = 0;
@@ -256,8 +228,9 @@ void shrink(Group& group) {
   for (int nodes = needed; nodes < group.training_nodes; ++nodes) {
     Group smaller = group;
     smaller.training_nodes = nodes;
-    if (best_turns(smaller, limit_s).period_s > limit_s) continue;
-    group = std::move(smaller);
+    const Turns turns = best_turns(smaller, limit_s);
+    if (turns.period_s > limit_s) continue;
+    group = in_order(smaller, turns.order);
     return;
   }
 }

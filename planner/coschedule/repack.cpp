@@ -9,11 +9,6 @@
 namespace sextant::coschedule {
 namespace {
 
-double usd_alone(const Job& job, const Pools& pools) {
-  return job.rollout_nodes * pools.rollout.usd_per_node_hour() +
-         job.training_nodes * pools.training.usd_per_node_hour();
-}
-
 int pinned_nodes(const Group& group) {
   int nodes = 0;
   for (const Member& member : group.members) nodes += member.job.rollout_nodes;
@@ -145,7 +140,7 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
         double kept = 0;
         const Successor successor(placement.groups[g], left[n]);
         for (const Member& member : left[n].members) {
-          if (successor.staying().contains(member.job.name)) kept += usd_alone(member.job, pools);
+          if (successor.staying().contains(member.job.name)) kept += pools.usd_per_hour(member.job);
         }
         if (kept > most) {
           most = kept;
@@ -165,7 +160,7 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
   for (const Job& job : jobs) {
     if (staying.contains(job.name)) continue;
     if (!may_restart(job)) return std::nullopt;
-    restarts_usd += usd_alone(job, pools) * rules.restart_s / 3600;
+    restarts_usd += pools.usd_per_hour(job) * rules.restart_s / 3600;
     repacked.restarted.push_back(job.name);
   }
   if (repacked.saved_usd_per_hour * rules.horizon_s / 3600 <= restarts_usd) return std::nullopt;

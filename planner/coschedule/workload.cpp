@@ -103,6 +103,7 @@ JobTrace trace_of_csv(std::string_view csv, const TraceRules& rules, const Pools
     last_s = job.arrival_s;
     trace.jobs.push_back(std::move(job));
   }
+  if (trace.jobs.empty()) throw_bad_input("the trace has no jobs");
   return trace;
 }
 

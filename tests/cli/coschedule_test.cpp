@@ -53,7 +53,7 @@ TEST_F(Coschedule, PlacesJobsAndTakesThemOut) {
   EXPECT_THAT(printed.out, HasSubstr("a: a group of its own, which adds $57.04 an hour"));
   printed = act("place", {"--job", job("b", 40, 60), "--why"});
   EXPECT_THAT(printed.out, HasSubstr("b: group-1 as it is, which adds $0.00 an hour"));
-  EXPECT_THAT(printed.out, HasSubstr("at least $57.04 an hour"));
+  EXPECT_THAT(printed.out, HasSubstr("as many nodes as their largest job, costs at least $57.04 an hour"));
   EXPECT_THAT(printed.out, HasSubstr("a group of its own        $57.04"));
   EXPECT_EQ(placement().groups.size(), 1U);
   EXPECT_EQ(act("show", {}).exit_code, 0);
@@ -64,6 +64,26 @@ TEST_F(Coschedule, PlacesJobsAndTakesThemOut) {
 TEST_F(Coschedule, ADryRunChangesNothing) {
   EXPECT_EQ(act("place", {"--job", job("a", 60, 40), "--dry-run"}).exit_code, 0);
   EXPECT_THAT(placement().groups, IsEmpty());
+}
+
+// A job that trains on two nodes leaves; the others train for 95 s together there, and would for 190 s on one, which
+// neither allows. The two nodes stay, and the bound is of groups that may have grown.
+TEST_F(Coschedule, TheBoundKnowsTrainingPoolsThatHaveGrown) {
+  Job wide;
+  wide.name = "wide";
+  wide.rollout_s = 100;
+  wide.training_s = 10;
+  wide.training_nodes = 2;
+  wide.max_slowdown = 2;
+  save_document(folder_.file("wide.json"), JobDocument{wide});
+  ASSERT_EQ(act("place", {"--job", folder_.file("wide.json")}).exit_code, 0);
+  ASSERT_EQ(act("place", {"--job", job("a", 20, 100, 1.05)}).exit_code, 0);
+  ASSERT_EQ(act("place", {"--job", job("b", 20, 90, 1.1)}).exit_code, 0);
+  ASSERT_EQ(placement().groups.size(), 1U);
+  const Printed printed = act("leave", {"--name", "wide"});
+  EXPECT_EQ(placement().groups.front().training_nodes, 2);  // 190 s on one
+  EXPECT_THAT(printed.out, HasSubstr("any placement of these jobs costs at least"));
+  EXPECT_EQ(act("show", {}).exit_code, 0);
 }
 
 // Each of the callers reads what the others wrote.
@@ -89,6 +109,9 @@ TEST_F(Coschedule, ShowNamesABrokenPromise) {
   const Printed printed = act("show", {});
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_THAT(printed.out, HasSubstr("broken promise: group group-1: an iteration of a takes 120 s"));
+  const Printed refused = act("place", {"--job", job("c", 60, 40)});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("it breaks a promise before anything is changed"));
 }
 
 TEST_F(Coschedule, RefusesWrongInput) {
@@ -103,6 +126,12 @@ TEST_F(Coschedule, RefusesWrongInput) {
               HasSubstr("exists already"));
   EXPECT_THAT(refusal("place", {}), HasSubstr("--job is required"));
   EXPECT_THAT(refusal("place", {"--job", folder_.file("none.json")}), HasSubstr("none.json"));
+  EXPECT_THAT(run_sextant({"coschedule", "show", "--state", folder_.file("none.json")}).err,
+              HasSubstr("none.json"));
+  const Printed none =
+      run_sextant({"coschedule", "leave", "--name", "x", "--state", folder_.file("none.json")});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("coschedule create writes one"));
   EXPECT_THAT(refusal("leave", {"--name", "x"}), HasSubstr("no group has a job \"x\""));
   EXPECT_THAT(refusal("simulate", {"--policy", "best"}), HasSubstr("weave"));
   ASSERT_EQ(act("place", {"--job", job("a", 60, 40)}).exit_code, 0);

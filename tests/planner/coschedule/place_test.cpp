@@ -65,10 +65,10 @@ TEST(Place, NeverBreaksAPromise) {
   const Placement placement = placed({job("long", 60, 40)});
   const PlacementAnswer answer = place(placement, job("short", 10, 10, 1.5), {}, true);
   EXPECT_EQ(answer.chosen.decision, Decision::new_group);
-  EXPECT_THAT(answer.candidates,
-              Contains(Field(
-                  &Candidate::refusal,
-                  "an iteration of short would take 100 s, 5.00 times of that alone; it allows 1.50 times")));
+  EXPECT_THAT(
+      answer.candidates,
+      Contains(Field(&Candidate::refusal,
+                     "an iteration of short would take 100 s, 5.00 times that alone; it allows 1.50 times")));
 }
 
 TEST(Place, HostsHoldTheSuspendedStatesOfAllTheirJobs) {
@@ -295,6 +295,8 @@ TEST(JobTraceDocument, RefusesTimeThatGoesBackAndJobsThatFitNowhere) {
   trace.jobs[1].arrival_s = 6;
   json = trace.to_json();
   EXPECT_EQ(JobTrace::parse(JsonView(json)), trace);
+  const Json empty = JobTrace{testing::pools(), {}}.to_json();
+  EXPECT_THROW((void)JobTrace::parse(JsonView(empty)), Error);
   trace.pools.training.max_nodes = 1;
   trace.jobs[1].training_nodes = 2;
   json = trace.to_json();

@@ -1,0 +1,17 @@
+#include "cli/coschedule/coschedule_options.h"
+
+#include <cmath>
+
+#include "core/units.h"
+
+namespace sextant::cli {
+
+std::string dollars(double usd) {
+  const double cents = std::round(usd * 100) / 100;
+  std::string text = std::to_string(cents);
+  return "$" + text.substr(0, text.find('.') + 3);
+}
+
+std::string times(double ratio) { return format_number(std::round(ratio * 1000) / 1000) + "x"; }
+
+}  // namespace sextant::cli

@@ -1,0 +1,39 @@
+// The options of `sextant coschedule`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/coschedule/coschedule_job.h"
+#include "planner/coschedule/repack.h"
+#include "planner/coschedule/workload.h"
+
+namespace sextant::cli {
+
+struct CoscheduleOptions {
+  std::string state = "placement.json";
+  std::string job;
+  JobQuestion question;
+  std::string out;
+  std::vector<std::string> keep;  // jobs that are not restarted
+  bool dry_run = false, why = false, training_may_grow = false, json = false;
+  double bound_s = 1;
+  coschedule::RepackRules repack;
+  // The pools of create.
+  std::string rollout_pool, training_pool;
+  int gpus_per_node = 8, max_members = 5, max_rollout_nodes = 0, max_training_nodes = 0;
+  double host_memory_gb = 0;
+  // The traces of simulate and compare.
+  std::string trace, csv;
+  coschedule::TraceRules rules;
+  std::string policy = "weave";
+  int seeds = 10;
+};
+
+// "$57.04".
+[[nodiscard]] std::string dollars(double usd);
+// "1.21x".
+[[nodiscard]] std::string times(double ratio);
+
+}  // namespace sextant::cli

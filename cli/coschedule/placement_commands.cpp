@@ -1,0 +1,233 @@
+#include "cli/coschedule/placement_commands.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include "cli/coschedule/placement_file.h"
+#include "cli/shared/command.h"
+#include "cli/shared/table.h"
+#include "core/units.h"
+#include "planner/coschedule/check_placement.h"
+#include "planner/coschedule/cost_bound.h"
+#include "planner/coschedule/place.h"
+#include "planner/coschedule/round_robin.h"
+#include "sextant/error.h"
+
+namespace sextant::cli {
+
+using namespace coschedule;
+
+namespace {
+
+Pool pool_of(const std::string& text, const char* option, const CoscheduleOptions& options, int max_nodes) {
+  const std::size_t equals = text.find('=');
+  char* end = nullptr;
+  const double price = equals == std::string::npos ? 0 : std::strtod(text.c_str() + equals + 1, &end);
+  if (equals == 0 || equals == std::string::npos || end == text.c_str() + equals + 1 || *end != '\0' ||
+      !std::isfinite(price) || price < 0)
+    throw_bad_input(std::string(option) + ": expected GPU=PRICE, such as H800=5.28 dollars an hour, got \"" +
+                    text + "\"");
+  constexpr double kGigabyte = 1e9;
+  return {text.substr(0, equals), options.gpus_per_node, options.host_memory_gb * kGigabyte, price, max_nodes};
+}
+
+// Prints the cost of the placement and the lower bound of any placement of its jobs.
+void print_cost(const Placement& placement, const CoscheduleOptions& options) {
+  const double usd = placement.usd_per_hour();
+  const auto counted = [](std::size_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  print_line(counted(placement.job_count(), "job") + " in " + counted(placement.groups.size(), "group") + ", " +
+             std::to_string(placement.rollout_nodes()) + " rollout and " +
+             std::to_string(placement.training_nodes()) + " training nodes, " + dollars(usd) + " an hour");
+  const bool may_grow =
+      options.training_may_grow || std::any_of(placement.groups.begin(), placement.groups.end(), has_grown);
+  const CostBound bound =
+      min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, options.bound_s, may_grow);
+  if (bound.usd_per_hour <= 0) return;
+  const double gap = std::max(0.0, usd / bound.usd_per_hour - 1);
+  print_line("any placement of these jobs" +
+             std::string(may_grow ? "" : ", in groups that train on as many nodes as their largest job,") +
+             " costs at least " + dollars(bound.usd_per_hour) + " an hour: this one is at most " +
+             format_percent(gap) + " above the cheapest" +
+             (bound.is_tight || placement.groups.empty() ? "" : " (a longer --bound-seconds may prove more)"));
+}
+
+void print_group(const Group& group, const Pools& pools) {
+  const Turns turns = turns_in_order(group, [&] {
+    std::vector<int> order(group.members.size());
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }());
+  print_line(group.name + ": " + std::to_string(group.rollout_nodes) + " rollout and " +
+             std::to_string(group.training_nodes) + " training nodes, " + dollars(group.usd_per_hour(pools)) +
+             " an hour, an iteration of each job takes at most " + format_seconds(turns.period_s));
+  Table table({"job", "alone", "slowdown", "allowed", "rollout nodes", "rollout from", "training from"});
+  table.align_left(4);
+  for (std::size_t m = 0; m < group.members.size(); ++m) {
+    const Job& job = group.members[m].job;
+    std::string nodes;
+    for (const int node : group.members[m].rollout_nodes)
+      nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
+    table.add({job.name, format_seconds(job.solo_s()), times(turns.period_s / job.solo_s()),
+               times(job.max_slowdown), nodes, format_seconds(std::max(0.0, turns.rollout_start_s[m])),
+               format_seconds(std::max(0.0, turns.training_start_s[m]))});
+  }
+  std::fputs(table.text().c_str(), stdout);
+}
+
+std::string words_of(const Candidate& candidate) {
+  const auto nodes = [](int count, const char* pool) {
+    return std::to_string(count) + " more " + pool + (count == 1 ? " node" : " nodes");
+  };
+  if (candidate.group.empty()) return "a group of its own";
+  std::string more;
+  if (candidate.new_rollout_nodes > 0) more = " with " + nodes(candidate.new_rollout_nodes, "rollout");
+  if (candidate.new_training_nodes > 0)
+    more += (more.empty() ? " with " : " and ") + nodes(candidate.new_training_nodes, "training");
+  return candidate.group + (more.empty() ? " as it is" : more);
+}
+
+void print_candidates(const std::vector<Candidate>& candidates) {
+  Table table({"place", "adds an hour", "iteration", "result"});
+  table.align_left(3);
+  for (const Candidate& candidate : candidates)
+    table.add({words_of(candidate), dollars(candidate.added_usd_per_hour),
+               candidate.period_s > 0 ? format_seconds(candidate.period_s) : "",
+               candidate.refusal.empty() ? "possible" : candidate.refusal});
+  std::fputs(table.text().c_str(), stdout);
+}
+
+// Throws Error(bad_input) if the file's placement breaks a promise already: people may edit it.
+Placement loaded(const PlacementFile& file, const CoscheduleOptions& options) {
+  Placement placement = file.load();
+  if (const std::vector<std::string> broken = broken_promises(placement); !broken.empty())
+    throw_bad_input(options.state + ": it breaks a promise before anything is changed: " + broken.front() +
+                    "; sextant coschedule show lists all");
+  return placement;
+}
+
+void require_kept(const Placement& placement) {
+  if (const std::vector<std::string> broken = broken_promises(placement); !broken.empty())
+    throw_machine_failed("internal error: the placement breaks a promise: " + broken.front());
+}
+
+}  // namespace
+
+int create_placement(const CoscheduleOptions& options) {
+  Placement placement;
+  if (options.rollout_pool.empty() || options.training_pool.empty())
+    throw_bad_input(
+        "coschedule create: --rollout-pool and --training-pool are required, such as H20-96GB=1.85");
+  placement.pools.rollout = pool_of(options.rollout_pool, "--rollout-pool", options, options.max_rollout_nodes);
+  placement.pools.training =
+      pool_of(options.training_pool, "--training-pool", options, options.max_training_nodes);
+  placement.pools.max_members = options.max_members;
+  const PlacementFile file(options.state, PlacementFile::Open::new_or_old);
+  if (file.exists())
+    throw_bad_input(options.state + ": exists already; remove it, or name another with --state");
+  file.save(placement);
+  say_wrote(options.state);
+  return kDone;
+}
+
+int place_job(const CoscheduleOptions& options) {
+  if (options.job.empty()) throw_bad_input("coschedule place: --job is required, a job document");
+  const Job job = load_document<JobDocument>(options.job).content.job;
+  const PlacementFile file(options.state);
+  Placement placement = loaded(file, options);
+  PlacementRules rules;
+  rules.training_may_grow = options.training_may_grow;
+  PlacementAnswer answer = place(placement, job, rules, options.why);
+  if (!answer.is_placed) {
+    print_line(job.name + " has no place: " + answer.refusal);
+    if (options.why) print_candidates(answer.candidates);
+    return kAnswerIsNo;
+  }
+  const Group group = answer.group;
+  const Candidate chosen = answer.chosen;
+  const std::vector<Candidate> candidates = answer.candidates;
+  Candidate named = chosen;
+  if (answer.at) named.group = group.name;
+  take(placement, std::move(answer));
+  require_kept(placement);
+  print_line(job.name + ": " + words_of(named) + ", which adds " + dollars(chosen.added_usd_per_hour) +
+             " an hour");
+  print_group(group, placement.pools);
+  print_cost(placement, options);
+  if (options.why) print_candidates(candidates);
+  if (options.dry_run) return kDone;
+  file.save(placement);
+  say_wrote(options.state);
+  return kDone;
+}
+
+int release_job(const CoscheduleOptions& options) {
+  if (options.question.name.empty())
+    throw_bad_input("coschedule leave: --name is required, a job that is placed");
+  const PlacementFile file(options.state);
+  Placement placement = loaded(file, options);
+  const double before = placement.usd_per_hour();
+  remove_job(placement, options.question.name);
+  print_line(options.question.name + " is gone, which saves " + dollars(before - placement.usd_per_hour()) +
+             " an hour");
+  print_cost(placement, options);
+  if (options.dry_run) return kDone;
+  file.save(placement);
+  say_wrote(options.state);
+  return kDone;
+}
+
+int repack_jobs(const CoscheduleOptions& options) {
+  const PlacementFile file(options.state);
+  Placement placement = loaded(file, options);
+  for (const std::string& name : options.keep) {
+    if (placement.group_of(name) == nullptr) throw_bad_input("--keep: no group has a job \"" + name + "\"");
+  }
+  const auto may_restart = [&](const Job& job) {
+    return std::find(options.keep.begin(), options.keep.end(), job.name) == options.keep.end();
+  };
+  double saved = 0;
+  std::set<std::string> restarted;
+  const std::vector<Group> before = placement.groups;
+  for (const Group& group : before) {
+    std::optional<Repacked> better = repack(placement, group.name, may_restart, options.repack);
+    if (!better) continue;
+    saved += better->saved_usd_per_hour;
+    restarted.insert(better->restarted.begin(), better->restarted.end());
+    take(placement, *std::move(better));
+  }
+  if (restarted.empty()) {
+    print_line("no regrouping pays for the restarts");
+    print_cost(placement, options);
+    return kDone;
+  }
+  std::string names;
+  for (const std::string& name : restarted) names += (names.empty() ? "" : ", ") + name;
+  print_line("regrouping saves " + dollars(saved) + " an hour and restarts " + names);
+  for (const Group& group : placement.groups) print_group(group, placement.pools);
+  print_cost(placement, options);
+  require_kept(placement);
+  if (options.dry_run) return kDone;
+  file.save(placement);
+  say_wrote(options.state);
+  return kDone;
+}
+
+int show_placement(const CoscheduleOptions& options) {
+  const Placement placement = load_document<Placement>(options.state).content;
+  if (options.json) {
+    print_document(placement);
+    return kDone;
+  }
+  for (const Group& group : placement.groups) print_group(group, placement.pools);
+  print_cost(placement, options);
+  const std::vector<std::string> broken = broken_promises(placement);
+  for (const std::string& sentence : broken) print_line("broken promise: " + sentence);
+  return broken.empty() ? kDone : kAnswerIsNo;
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,135 @@
+#include "cli/coschedule/trace_commands.h"
+
+#include <cmath>
+#include <map>
+
+#include "cli/shared/command.h"
+#include "cli/shared/interrupt.h"
+#include "cli/shared/table.h"
+#include "core/units.h"
+#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/simulate.h"
+#include "sextant/error.h"
+
+namespace sextant::cli {
+
+using namespace coschedule;
+
+namespace {
+
+JobTrace trace_of(const CoscheduleOptions& options, std::uint64_t seed) {
+  TraceRules rules = options.rules;
+  rules.seed = seed;
+  if (!options.trace.empty()) return load_document<JobTrace>(options.trace).content;
+  if (options.csv.empty()) return drawn_trace(rules, weave_pools());
+  try {
+    return trace_of_csv(read_text_file(options.csv), rules, weave_pools());
+  } catch (const Error& error) {
+    throw Error(error.kind(), options.csv + ": " + error.what());
+  }
+}
+
+void add_row(Table& table, const Simulation& result) {
+  int placed = 0;
+  for (const auto& [name, count] : result.decisions) placed += count;
+  const auto share = [&](Decision decision) {
+    const auto found = result.decisions.find(std::string(name_of(decision)));
+    return format_percent(found == result.decisions.end() ? 0.0 : 1.0 * found->second / placed);
+  };
+  table.add({result.policy, dollars(result.mean_usd_per_hour), format_percent(result.kept_fraction),
+             times(result.mean_slowdown), format_percent(result.rollout_busy_fraction),
+             format_percent(result.training_busy_fraction), share(Decision::packing),
+             share(Decision::rollout_scaling), share(Decision::new_group),
+             std::to_string(result.max_rollout_nodes), std::to_string(result.max_training_nodes),
+             format_seconds(result.decision_p99_s)});
+}
+
+Table table_of_simulations() {
+  return Table({"policy", "an hour", "kept", "slowdown", "rollout busy", "training busy", "packed", "scaled",
+                "new", "rollout nodes", "training nodes", "decision p99"});
+}
+
+struct Mean {
+  double sum = 0, squares = 0;
+  int count = 0;
+  void add(double value) {
+    sum += value;
+    squares += value * value;
+    ++count;
+  }
+  [[nodiscard]] double mean() const { return sum / count; }
+  // The error is that of the mean.
+  [[nodiscard]] double standard_error() const {
+    if (count < 2) return 0;
+    return std::sqrt(std::max(0.0, squares / count - mean() * mean()) / (count - 1));
+  }
+};
+
+}  // namespace
+
+int simulate_trace(const CoscheduleOptions& options) {
+  const Policy* policy = find_policy(options.policy);
+  const JobTrace trace = trace_of(options, options.rules.seed);
+  const Interrupt interrupt;
+  SimulationOptions simulation;
+  simulation.seed = options.rules.seed;
+  simulation.is_cancelled = &interrupt.flag();
+  const Simulation result = simulate(trace, *policy, simulation);
+  if (options.json) {
+    print_document(result);
+  } else {
+    Table table = table_of_simulations();
+    add_row(table, result);
+    std::fputs(table.text().c_str(), stdout);
+    if (result.refused > 0) print_line(std::to_string(result.refused) + " jobs found no place");
+    if (result.was_interrupted) print_line("interrupted: the rest of the trace was not simulated");
+  }
+  if (!options.out.empty()) {
+    save_document(options.out, result);
+    say_wrote(options.out);
+  }
+  return kDone;
+}
+
+int compare_policies(const CoscheduleOptions& options) {
+  const Interrupt interrupt;
+  SimulationOptions simulation;
+  simulation.is_cancelled = &interrupt.flag();
+  const int seeds = options.trace.empty() ? options.seeds : 1;
+  std::map<std::string, Mean> cost, kept, slowdown;
+  int done = 0;
+  for (; done < seeds && !interrupt.came(); ++done) {
+    simulation.seed = options.rules.seed + static_cast<std::uint64_t>(done);
+    const JobTrace trace = trace_of(options, simulation.seed);
+    double solo = 0;
+    std::map<std::string, Simulation> results;
+    for (const Policy& policy : policies()) {
+      Simulation result = simulate(trace, policy, simulation);
+      if (policy.name == "solo") solo = result.total_usd;
+      results.emplace(policy.name, std::move(result));
+    }
+    if (interrupt.came()) break;
+    if (solo <= 0)
+      throw_bad_input("coschedule compare: the jobs cost nothing, so that no costs can be compared");
+    for (const auto& [name, result] : results) {
+      cost[name].add(result.total_usd / solo);
+      kept[name].add(result.kept_fraction);
+      slowdown[name].add(result.mean_slowdown);
+    }
+  }
+  if (done == 0) throw_machine_failed("interrupted before the first trace was simulated");
+  Table table({"policy", "cost over solo", "+-", "kept", "slowdown", "what it does"});
+  table.align_left(5);
+  for (const Policy& policy : policies()) {
+    const std::string name(policy.name);
+    table.add({name, times(cost[name].mean()), times(cost[name].standard_error()),
+               format_percent(kept[name].mean()), times(slowdown[name].mean()),
+               std::string(policy.description)});
+  }
+  std::fputs(table.text().c_str(), stdout);
+  print_line("means of " + std::to_string(done) + (done == 1 ? " trace" : " traces") +
+             "; +- is the standard error of the mean");
+  return kDone;
+}
+
+}  // namespace sextant::cli
