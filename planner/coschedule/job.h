@@ -72,7 +72,7 @@ struct Pools {
   [[nodiscard]] double usd_per_hour(int rollout_nodes, int training_nodes) const {
     return rollout_nodes * rollout.usd_per_node_hour() + training_nodes * training.usd_per_node_hour();
   }
-  // Of a group of the job alone.
+  // The cost of a group of the job alone.
   [[nodiscard]] double usd_per_hour(const Job& job) const {
     return usd_per_hour(job.rollout_nodes, job.training_nodes);
   }

@@ -52,7 +52,7 @@ class LayoutsOfSet {
     std::optional<double> time_s = {};  // of the task alone; absent: not costed yet
     double bytes = 0;                   // resident and working, the largest of its devices
   };
-  // By task of the set, fastest first. Empty if a task has none with this layout.
+  // The placements of each task of the set, fastest first; empty if a task has none with this layout.
   using Placements = std::vector<std::vector<const Timed*>>;
 
   [[nodiscard]] std::size_t max_layouts() const;
