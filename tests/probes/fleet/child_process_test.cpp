@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -49,15 +52,19 @@ TEST(ChildProcess, SaysHowItEnded) {
 }
 
 TEST(ChildProcess, WhatDoesNotFitThePipeGoesLater) {
-  ChildProcess child({"sh", "-c", "head -c 3000000 | wc -c"});
+  // It reads nothing before the file is there: a reader that is fast enough would leave nothing to be said later.
+  const std::filesystem::path go = std::filesystem::path(::testing::TempDir()) / ("go." + std::to_string(getpid()));
+  ChildProcess child({"sh", "-c", "while [ ! -e \"$0\" ]; do sleep 0.01; done; head -c 3000000 | wc -c", go.string()});
   child.say(std::string(2'999'999, 'x'));
   EXPECT_TRUE(child.has_more_to_say());
+  std::ofstream(go) << "go";
   const Deadline deadline = Deadline::in(kPatience_s);
   while (child.has_more_to_say() && !deadline.is_over()) child.flush();
   child.close_input();
   const auto lines = hear_all(child);
   ASSERT_EQ(lines.size(), 1U);
   EXPECT_EQ(std::stoi(lines.front()), 3'000'000);
+  std::filesystem::remove(go);
 }
 
 TEST(ChildProcess, AMissingProgramIsSaidAtOnce) { EXPECT_THROW(ChildProcess({"/nowhere/to/be/found"}), Error); }
