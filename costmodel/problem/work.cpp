@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "costmodel/problem/symmetry.h"
@@ -75,25 +76,45 @@ double refilled_tokens(const TaskWork& work, const Workflow& workflow, const Len
   return cached_prompt_tokens(work, workflow) + behind + 0.5 * work.observed_tokens;
 }
 
-// Places of the decode batch: what the plan allows and what the KV cache holds.
-double decode_places(const TaskWork& work, const Replica& replica, const Workflow& workflow,
-                     const Lengths& response, double sequences) {
-  const TaskPlan& plan = *work.plan;
-  double places =
-      plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences) : sequences;
-  if (plan.decode_batch_sequences == 0 && work.execution().micro_batches > 0) {
-    places = std::max(1.0, sequences / micro_batches_of(work, sequences, work.sequence_tokens(),
-                                                        replica.pipeline_parallel()));
-  }
-  if (work.execution().kv_cache_bytes <= 0) return places;
-  const double tokens =
-      work.execution().continuous_batching ? refilled_tokens(work, workflow, response) : work.sequence_tokens();
+// Returns how many sequences the KV cache of a replica holds, that of its fullest stage; infinite without a size.
+double sequences_in_cache(const TaskWork& work, const Replica& replica, double tokens) {
+  if (work.execution().kv_cache_bytes <= 0) return std::numeric_limits<double>::infinity();
+  double sequences = std::numeric_limits<double>::infinity();
   for (const Stage& stage : replica.stages) {
     const double elements =
         tokens * stage.layers * work.model->kv_cache_elements_per_token() / cache_split(work, stage);
-    places = std::min(places, std::max(1.0, work.execution().kv_cache_bytes / (elements * work.cache_bytes)));
+    sequences = std::min(sequences, work.execution().kv_cache_bytes / (elements * work.cache_bytes));
   }
-  return places;
+  return std::max(1.0, sequences);
+}
+
+// Returns the size of the decode batch that the plan allows, out of `sequences`.
+double allowed_decode_batch(const TaskWork& work, const Replica& replica, double sequences) {
+  if (work.plan->decode_batch_sequences > 0)
+    return std::min<double>(work.plan->decode_batch_sequences, sequences);
+  if (work.execution().micro_batches <= 0) return sequences;
+  return std::max(
+      1.0, sequences / micro_batches_of(work, sequences, work.sequence_tokens(), replica.pipeline_parallel()));
+}
+
+// Sets the decode batch and the number of batches that are in the pipeline together. A token of a sequence needs
+// all stages one after another, so stages are busy all the time only with a batch each; the batches share the KV
+// cache. An engine that refills places splits its places into a batch for each stage. Otherwise the sequences
+// come in batches of the size that the plan allows, as many at once as the cache holds.
+void set_decode_batches(const TaskWork& work, const Replica& replica, const Workflow& workflow,
+                        const Lengths& response, double sequences, ReplicaWork& share) {
+  const double stages = replica.pipeline_parallel();
+  const double allowed = allowed_decode_batch(work, replica, sequences);
+  if (work.execution().continuous_batching) {
+    const double places =
+        std::min(allowed, sequences_in_cache(work, replica, refilled_tokens(work, workflow, response)));
+    share.decode_batches = std::clamp(places, 1.0, stages);
+    share.decode_together = places / share.decode_batches;
+    return;
+  }
+  const double held = std::min(sequences, sequences_in_cache(work, replica, work.sequence_tokens()));
+  share.decode_together = std::min(allowed, held);
+  share.decode_batches = std::clamp(held / share.decode_together, 1.0, stages);
 }
 
 // Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
@@ -114,32 +135,36 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   const double ahead = never_drains(work, workflow) ? std::max(1.0, workflow.staleness) : 1.0;
   const double in_flight = refills ? std::max(n * ahead, replica.sequences * batch.started) : n;
   const Lengths& response = batch.response_tokens(workflow);
-  replica.decode_together = decode_places(work, plan, workflow, response, in_flight);
-  replica.decode_waves = std::max(1.0, n / replica.decode_together);
-  const double waves = replica.decode_waves, c = replica.decode_together;
+  set_decode_batches(work, plan, workflow, response, in_flight, replica);
+  const double c = replica.decode_together, at_once = c * replica.decode_batches;
+  const double waves = std::max(1.0, n / c);
   if (!execution.packed && !execution.continuous_batching) {
     replica.decode_steps = rounds * response.max_tokens() * waves;
     replica.decode_tokens = rounds * response.max_tokens() * n;
     replica.decode_context_tokens =
         rounds * n * response.max_tokens() *
         (work.prompt_tokens + 0.5 * (response.max_tokens() + 1.0 + work.observed_tokens));
-    replica.cached_tokens = c * work.sequence_tokens();
+    replica.cached_tokens = at_once * work.sequence_tokens();
     return;
   }
-  const double mean = response.mean_tokens(), last = response.longest_of(std::max(1.0, c * all / n));
-  replica.decode_steps = execution.continuous_batching
-                             ? (n - c) * mean / c + last
-                             : (waves - 1) * response.longest_of(std::max(1.0, c)) + last;
-  if (refills) replica.decode_steps = n * mean / c;
-  replica.decode_steps *= rounds;
+  const double mean = response.mean_tokens();
+  if (refills) {
+    replica.decode_steps = rounds * n * mean / c;
+  } else if (execution.continuous_batching) {
+    const double last = response.longest_of(std::max(1.0, at_once * all / n));
+    replica.decode_steps = rounds * ((n - at_once) * mean / c + replica.decode_batches * last);
+  } else {
+    const double last = response.longest_of(std::max(1.0, c * all / n));
+    replica.decode_steps = rounds * ((waves - 1) * response.longest_of(std::max(1.0, c)) + last);
+  }
   replica.decode_tokens = rounds * n * mean;
   replica.decode_context_tokens =
       rounds * n *
       ((work.prompt_tokens + 0.5 * work.observed_tokens) * mean + 0.5 * (response.mean_square_tokens() + mean));
-  const bool is_refilled = execution.continuous_batching && (waves > 1 || refills);
+  const bool is_refilled = execution.continuous_batching && (n > at_once || refills);
   replica.cached_tokens =
-      c * (is_refilled ? refilled_tokens(work, workflow, response)
-                       : response.max_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
+      at_once * (is_refilled ? refilled_tokens(work, workflow, response)
+                             : response.max_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
 }
 
 // Tokens of a sequence that pass through the layers at the start of its further turns: what the tools returned,
@@ -154,9 +179,9 @@ double returning_tokens(const TaskWork& work) {
 // Sequences that new weights stop, or the end of a batch: what they have passes the layers again.
 double stopped_sequences(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
                          const ReplicaWork& replica) {
-  if (workflow.rollout.is_interrupted && never_drains(work, workflow)) return replica.decode_together;
+  if (workflow.rollout.is_interrupted && never_drains(work, workflow)) return replica.decoding_sequences();
   const bool is_resumed = workflow.rollout.unfinished == Unfinished::resumed;
-  return is_resumed ? std::min(replica.decode_together, replica.sequences * batch.unfinished()) : 0;
+  return is_resumed ? std::min(replica.decoding_sequences(), replica.sequences * batch.unfinished()) : 0;
 }
 
 void plan_prefill(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
@@ -308,8 +333,6 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
     plan_decoding(work, plan, workflow, batch, replica);
     plan_prefill(work, workflow, batch, replica);
     if (work.execution().prefill_chunk_tokens > 0) pass_in_chunks(replica);
-  } else {
-    replica.decode_waves = 1;
   }
   return replica;
 }
@@ -475,7 +498,8 @@ double carried_sequences(const TaskWork& generation, const Workflow& workflow) {
   if (!never_drains(generation, workflow))
     return workflow.rollout.unfinished == Unfinished::resumed ? batch.unfinished() / batch.generated : 0;
   double live = 0;
-  for (const ReplicaWork& replica : generation.replicas) live += replica.live_sequences();
+  for (const ReplicaWork& replica : generation.replicas)
+    live += replica.live_sequences() * replica.decode_batches;
   return live / (workflow.sequences() * batch.generated);
 }
 

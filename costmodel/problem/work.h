@@ -58,13 +58,14 @@ struct ReplicaWork {
   // Generation.
   double prefill_sequences = 0;      // prompts that pass through the layers; later turns in prompt lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
-  double decode_together = 0;        // dbs: places
-  double decode_waves = 0;           // nm * mbs / dbs per round (rollout.h); at least 1
+  double decode_together = 0;        // dbs: sequences of one step
+  double decode_batches = 1;         // batches of that size in the pipeline together, at most one a stage
   double decode_steps = 0;           // steps of every stage
   double decode_tokens = 0;          // produced tokens of all sequences
   double decode_context_tokens = 0;  // sum over produced tokens of the tokens each attends to
-  double cached_tokens = 0;          // maximum in the KV cache at once: the sequences that decode together
+  double cached_tokens = 0;          // maximum in the KV cache at once, of all batches in the pipeline
   [[nodiscard]] double live_sequences() const { return decode_tokens / decode_steps; }  // mean per step
+  [[nodiscard]] double decoding_sequences() const { return decode_together * decode_batches; }
 };
 
 // Replicas that differ only in device names: same sequences, same stages on the same kinds of devices at the

@@ -215,14 +215,14 @@ template <typename T>
   return step + decode_scheduling_s(s);
 }
 
-// A token needs all stages one after another, so with fewer waves than stages the pipeline is not full:
-// a step then takes the sum of one wave over the stages instead of all waves on the slowest stage.
+// A token needs all stages one after another, so with fewer batches than stages the pipeline is not full: a step
+// then takes the sum of one batch over the stages instead of all batches on the slowest stage.
 template <typename T>
 [[nodiscard]] T decode_serialization_s(const Problem<T>& problem, const ReplicaWork& work,
                                        const std::vector<T>& stage_decode_s) {
   T sum(0.0), slowest(0.0);
   for (const T& stage : stage_decode_s) {
-    sum += stage / work.decode_waves;
+    sum += stage / work.decode_batches;
     if (slowest < stage) slowest = stage;
   }
   if (sum < slowest) return T(0.0);

@@ -120,9 +120,8 @@ double logit_elements(const TaskWork& task, int replica, int stage) {
 double needed_cache_bytes(const TaskWork& task, int replica, int stage) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const Stage& layout = stage_of(task, replica, stage);
-  const double in_flight = std::min(share.decode_waves, static_cast<double>(stages_of(task, replica)));
-  return in_flight * share.cached_tokens * layout.layers * task.model->kv_cache_elements_per_token() *
-         task.cache_bytes / cache_split(task, layout);
+  return share.cached_tokens * layout.layers * task.model->kv_cache_elements_per_token() * task.cache_bytes /
+         cache_split(task, layout);
 }
 
 // Sequences of which a stage keeps activations at once. With chunks a stage runs 2 (P - 1 - j) + (v - 1) P of

@@ -36,7 +36,7 @@ Execution refilling() {
 
 TEST(DecodeBatch, WithoutStopsEveryWaveTakesTheLongest) {
   const TermCase full(kGeneration, four_places(), uneven_responses());
-  EXPECT_EQ(full.work().decode_waves, 3);
+  EXPECT_EQ(full.work().decode_together, 4);
   EXPECT_EQ(full.work().decode_steps, 3 * 6);
   EXPECT_EQ(full.work().live_sequences(), 4);
 }
@@ -150,6 +150,35 @@ TEST(DecodeBatch, TheTightestStageLimitsThePlaces) {
   execution.kv_cache_bytes = 8.0 * 2 * 8 * 2 / 2 * 3;  // stage 0: 2 layers of 8 elements over TP 2, 3 sequences
   const TermCase generation(kGeneration, with(uneven_pipeline(), execution));
   EXPECT_DOUBLE_EQ(generation.work().decode_together, 3);  // stage 1 holds as much: 1 layer on TP 1
+}
+
+// Two stages keep each other busy with a batch each, and the two share the places and the KV cache.
+TEST(DecodeBatch, StagesShareThePlaces) {
+  TaskPlan plan = with(uneven_pipeline(), refilling());
+  plan.decode_batch_sequences = 4;
+  const TermCase two(kGeneration, plan, uneven_responses());
+  EXPECT_DOUBLE_EQ(two.work().decode_batches, 2);
+  EXPECT_DOUBLE_EQ(two.work().decode_together, 2);
+  // Each stage takes two steps where one stage with all four places takes one (EndedResponsesMakePlace).
+  EXPECT_DOUBLE_EQ(two.work().decode_steps, 2 * (8 * 4 / 4.0 + 5.75));
+  EXPECT_DOUBLE_EQ(two.work().cached_tokens, 4 * (3 + 2.5));
+  // Three sequences fit the cache of stage 0: 2 layers of 8 elements of 2 bytes over TP 2, 5.5 tokens each.
+  plan.decode_batch_sequences = 0;
+  plan.execution.kv_cache_bytes = 3 * 5.5 * 2 * 8 * 2 / 2;
+  const TermCase three(kGeneration, plan, uneven_responses());
+  EXPECT_DOUBLE_EQ(three.work().decode_batches, 2);
+  EXPECT_DOUBLE_EQ(three.work().decode_together, 1.5);
+  EXPECT_DOUBLE_EQ(three.work().cached_tokens, 3 * 5.5);
+}
+
+// Without refilling a batch is what the plan says, and a cache for one batch leaves the stages waiting in turn.
+TEST(DecodeBatch, TheCacheLimitsTheBatchesInThePipeline) {
+  TaskPlan plan = with(uneven_pipeline(), Execution{});
+  plan.decode_batch_sequences = 4;
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, plan).work().decode_batches, 2);
+  plan.execution.kv_cache_bytes = 4 * 8 * 2 * 8 * 2 / 2;
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, plan).work().decode_batches, 1);
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, plan).work().decode_together, 4);
 }
 
 TEST(DecodeBatch, AsynchronousGenerationNeverDrains) {

@@ -44,7 +44,7 @@ TEST_F(Terms, WorkCountsMicroBatches) {
   EXPECT_EQ(training.replicas[0].sequences, 12);
   EXPECT_EQ(training.replicas[0].micro_batches, 4);
   EXPECT_EQ(training.replicas[0].micro_batch_sequences, 3);
-  EXPECT_EQ(generation.replicas[0].decode_waves, 1);
+  EXPECT_EQ(generation.replicas[0].decode_batches, 1);
 }
 
 TEST_F(Terms, ComputeOfForwardAndBackward) {
@@ -181,7 +181,7 @@ TEST_F(Terms, DecodeBatchIsNeverLargerThanTheReplica) {
   TaskPlan large = uneven_pipeline();
   large.decode_batch_sequences = 100;
   Case<> decoding(small_cluster(), small_workflow(), same_everywhere(large));
-  EXPECT_EQ(decoding.work(kGeneration).replicas[0].decode_waves, 1);
+  EXPECT_EQ(decoding.work(kGeneration).replicas[0].decode_batches, 1);
 }
 
 TEST_F(Terms, DecodeExtras) {
@@ -207,11 +207,11 @@ TEST_F(Terms, DecodeExtras) {
 
 TEST_F(Terms, DecodeSerializationFillsThePipeline) {
   small.set(CoefficientId::decode_serialization_weight, 1);
-  ReplicaWork one_wave = generation.replicas[0];
-  // One wave visits both stages in turn: 30 + 50 instead of 50.
-  EXPECT_DOUBLE_EQ(terms::decode_serialization_s(small.problem, one_wave, {30, 50}), 30);
-  one_wave.decode_waves = 2;  // two waves keep both stages busy: 80 / 2 < 50
-  EXPECT_DOUBLE_EQ(terms::decode_serialization_s(small.problem, one_wave, {30, 50}), 0);
+  ReplicaWork one_batch = generation.replicas[0];
+  // One batch visits both stages in turn: 30 + 50 instead of 50.
+  EXPECT_DOUBLE_EQ(terms::decode_serialization_s(small.problem, one_batch, {30, 50}), 30);
+  one_batch.decode_batches = 2;  // two batches keep both stages busy: 80 / 2 < 50
+  EXPECT_DOUBLE_EQ(terms::decode_serialization_s(small.problem, one_batch, {30, 50}), 0);
 }
 
 TEST_F(Terms, ReshardGathersTheModelInEveryReplica) {

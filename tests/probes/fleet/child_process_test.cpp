@@ -53,8 +53,10 @@ TEST(ChildProcess, SaysHowItEnded) {
 
 TEST(ChildProcess, WhatDoesNotFitThePipeGoesLater) {
   // It reads nothing before the file is there: a reader that is fast enough would leave nothing to be said later.
-  const std::filesystem::path go = std::filesystem::path(::testing::TempDir()) / ("go." + std::to_string(getpid()));
-  ChildProcess child({"sh", "-c", "while [ ! -e \"$0\" ]; do sleep 0.01; done; head -c 3000000 | wc -c", go.string()});
+  const std::filesystem::path go =
+      std::filesystem::path(::testing::TempDir()) / ("go." + std::to_string(getpid()));
+  ChildProcess child(
+      {"sh", "-c", "while [ ! -e \"$0\" ]; do sleep 0.01; done; head -c 3000000 | wc -c", go.string()});
   child.say(std::string(2'999'999, 'x'));
   EXPECT_TRUE(child.has_more_to_say());
   std::ofstream(go) << "go";
