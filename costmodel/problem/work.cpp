@@ -151,8 +151,11 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   if (refills) {
     replica.decode_steps = rounds * n * mean / c;
   } else if (execution.continuous_batching) {
+    // The last places drain with their longest response; the longest of all takes its time wherever it is.
     const double last = response.longest_of(std::max(1.0, at_once * all / n));
-    replica.decode_steps = rounds * ((n - at_once) * mean / c + replica.decode_batches * last);
+    const double tokens_in_turn =
+        std::max((n - at_once) * mean / at_once + last, response.longest_of(std::max(1.0, all)));
+    replica.decode_steps = rounds * replica.decode_batches * tokens_in_turn;
   } else {
     const double last = response.longest_of(std::max(1.0, c * all / n));
     replica.decode_steps = rounds * ((waves - 1) * response.longest_of(std::max(1.0, c)) + last);
