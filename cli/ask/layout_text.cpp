@@ -54,7 +54,8 @@ bool is_engine(const Layout& layout) { return layout.option == "--rollout"; }
 std::string known_words(const Layout& layout) {
   if (is_engine(layout)) return "tp=, pp=, dp=, ep=, sequences=, offload= and gpus=";
   const std::string recompute = layout.option == "--train" ? "recompute=, " : "";
-  return "tp=, pp=, dp=, cp=, ep=, fsdp=, zero=, tokens=, sequences=, " + recompute + "offload= and gpus=";
+  return "tp=, pp=, dp=, cp=, ep=, fsdp=, zero=, shard=, tokens=, sequences=, " + recompute +
+         "offload= and gpus=";
 }
 
 void take_recompute(const std::string& part, const std::string& value, Layout& layout) {
@@ -89,8 +90,8 @@ void take_offloaded(const std::string& part, const std::string& value, Layout& l
 }
 
 Layout parse_layout(const std::string& option, const std::string& words, const Cluster& cluster) {
-  constexpr std::array<std::string_view, 9> kDegrees{"tp",   "pp",   "dp",     "cp",       "ep",
-                                                     "fsdp", "zero", "tokens", "sequences"};
+  constexpr std::array<std::string_view, 10> kDegrees{"tp",   "pp",   "dp",    "cp",     "ep",
+                                                      "fsdp", "zero", "shard", "tokens", "sequences"};
   Layout layout{option, words, {}, 0, cluster.device_count(), {}, {}};
   for (std::size_t from = 0; from <= words.size();) {
     const std::size_t comma = std::min(words.find(',', from), words.size());
@@ -113,7 +114,8 @@ Layout parse_layout(const std::string& option, const std::string& words, const C
     const int degree = number_of(layout, value);
     if (degree < (name == "zero" ? 0 : 1) || (name == "zero" && degree > 3))
       throw_bad_input(option + ": " + in_quotes(part) + " is out of range");
-    if (is_engine(layout) && (name == "fsdp" || name == "zero" || name == "cp" || name == "tokens"))
+    if (is_engine(layout) &&
+        (name == "fsdp" || name == "zero" || name == "shard" || name == "cp" || name == "tokens"))
       throw_bad_input(option + ": an engine has no " + name + "; it takes " + known_words(layout));
     if (!layout.degrees.emplace(name, degree).second) throw_bad_input(option + ": " + name + " is given twice");
   }
@@ -209,6 +211,7 @@ std::string degree_words(const TaskPlan& plan, const UniformLayout& layout, Task
   const bool is_fsdp = kind != TaskKind::generation && execution.zero_stage == kShardsWeights;
   add(is_fsdp ? "fsdp" : "dp", layout.data_parallel, 0);
   if (kind == TaskKind::training && !is_fsdp) add("zero", execution.zero_stage, -1);
+  add("shard", execution.sharded_over, 0);
   return words.substr(1);
 }
 
@@ -267,6 +270,7 @@ void set_degrees(const LayoutOptions& layouts, const Workflow& workflow, const C
     }
     if (layout.degrees.contains("fsdp")) execution.zero_stage = 3;
     if (layout.degrees.contains("zero")) execution.zero_stage = layout.get("zero");
+    if (layout.degrees.contains("shard")) execution.sharded_over = layout.get("shard");
     set_options(layout, task.kind, plan.tasks.at(task.name));
   }
 }

@@ -300,8 +300,9 @@ void add_predict(CommandLine& line) {
   const auto add_layout = [&](const char* name, std::string& words, const char* help) {
     command.add_option(name, words, help).in_group("The plan in words, in place of --plan").excludes(plan);
   };
-  add_layout("--train", options->layouts.train,
-             "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, gpus=FIRST-LAST, and options, see below");
+  add_layout(
+      "--train", options->layouts.train,
+      "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, shard=, gpus=FIRST-LAST, and options, see below");
   add_layout("--rollout", options->layouts.rollout, "Generation, in the same words: tp=2,sequences=256");
   add_layout("--inference", options->layouts.inference,
              "Tasks that only score: fsdp=32,tokens=32768 (default: layout of training)");

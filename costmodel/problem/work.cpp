@@ -483,7 +483,7 @@ TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflo
   }
   const bool sharded_inference = task.kind == TaskKind::inference && plan.execution.zero_stage == 3;
   if (task.kind == TaskKind::training || sharded_inference) {
-    work.gradient_groups = gradient_groups(plan, cluster);
+    set_gradient_groups(plan, cluster, work);
   }
   return work;
 }

@@ -108,6 +108,12 @@ bool can_execute(const Execution& execution, const Task& task, const Workflow& w
   if (width % execution.context_parallel != 0) return false;
   if (execution.virtual_stages > model.layers / pipeline_parallel) return false;
   if (execution.virtual_stages > 1 && pipeline_parallel == 1) return false;
+  if (execution.sharded_over > 0) {
+    const int holders = data_parallel * execution.context_parallel;
+    // One group of all is no grouping.
+    if (execution.zero_stage == 0 || execution.sharded_over >= holders || holders % execution.sharded_over != 0)
+      return false;
+  }
   if (execution.micro_batches > 0) {
     const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
     const int share = workflow.sequences() / data_parallel;

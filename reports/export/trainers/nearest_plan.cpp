@@ -60,6 +60,7 @@ class Nearest {
     drop_options();
     if (!out_.refusal.empty()) return out_;
     follow_layouts();
+    shard_evenly();
     if (rules_.settle != nullptr) {
       const std::string sentence = rules_.settle(out_.plan, workflow_, profile_);
       if (!sentence.empty()) note(sentence);
@@ -287,6 +288,17 @@ class Nearest {
     plan.execution.expert_tensor_parallel = wanted.execution.expert_tensor_parallel;
     plan.execution.sequence_parallel = wanted.execution.sequence_parallel;
     if (!(plan == before)) note(name + ": has the layout of " + model);
+  }
+
+  // New layouts may have a number of devices that the groups of a hybrid sharding do not divide.
+  void shard_evenly() {
+    for_tasks("its states are sharded over all GPUs that hold them", [&](const Task& task) {
+      TaskPlan& plan = planned(task.name);
+      int& over = plan.execution.sharded_over;
+      if (over == 0 || plan.data_parallel() * plan.execution.context_parallel % over == 0) return false;
+      over = 0;
+      return true;
+    });
   }
 
   void order_devices() {

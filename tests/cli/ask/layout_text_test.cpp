@@ -83,7 +83,7 @@ TEST(LayoutText, RefusalsQuoteTheWordsAndSayWhatIsAllowed) {
 TEST(LayoutText, WordsOfAPlanMakeThePlan) {
   const cli::LoadedInputs asked = question();
   for (const cli::LayoutOptions& words :
-       {cli::LayoutOptions{"fsdp=16,tokens=20000,recompute=none,offload=weights+activations",
+       {cli::LayoutOptions{"fsdp=16,shard=8,tokens=20000,recompute=none,offload=weights+activations",
                            "tp=2,dp=8,sequences=96,offload=weights", "fsdp=16,tokens=30000,offload=none"},
         cli::LayoutOptions{"tp=2,dp=4,zero=1,sequences=4,recompute=full,offload=none,gpus=8-15",
                            "dp=8,sequences=64,offload=none,gpus=0-7",
