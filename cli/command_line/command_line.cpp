@@ -75,14 +75,20 @@ Command CommandLine::add_command(const std::string& name, const std::string& hel
   return {app_->add_subcommand(name, help), chosen_};
 }
 
+bool CommandLine::is_command(const std::string& name) const {
+  return !app_->get_subcommands([&](const CLI::App* app) { return app->get_name() == name; }).empty();
+}
+
 bool CommandLine::parse(int argc, const char* const* argv) {
   // Words after "--" belong to the traced program. CLI11 takes them last first, without the program's name.
   std::vector<std::string> words;
   bool is_ours = true;
-  for (int i = 1; i < argc; ++i) {
+  const bool asks_help = argc > 1 && std::string_view(argv[1]) == "help";  // "help plan" is "plan --help"
+  for (int i = asks_help ? 2 : 1; i < argc; ++i) {
     is_ours = is_ours && std::string_view(argv[i]) != "--";
     words.push_back(is_ours ? with_current_name(argv[i]) : argv[i]);
   }
+  if (asks_help && (words.empty() || is_command(words.front()))) words.emplace_back("--help");
   std::reverse(words.begin(), words.end());
   try {
     app_->parse(words);
@@ -93,6 +99,8 @@ bool CommandLine::parse(int argc, const char* const* argv) {
     return false;
   }
 }
+
+CommandTree CommandLine::tree() const { return command_tree(*app_); }
 
 bool CommandLine::is_wrong() const { return is_wrong_; }
 

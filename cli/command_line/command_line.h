@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/command_line/command.h"
+#include "cli/command_line/command_tree.h"
 
 namespace sextant::cli {
 
@@ -27,7 +28,11 @@ class CommandLine {
 
   [[nodiscard]] int run() const { return chosen_(); }
 
+  [[nodiscard]] CommandTree tree() const;
+
  private:
+  [[nodiscard]] bool is_command(const std::string& name) const;
+
   std::unique_ptr<CLI::App> app_;
   Action chosen_;
   std::exception_ptr end_;  // a CLI::ParseError

@@ -16,6 +16,7 @@
 #include "cli/probe/probe_hosts_schedule.h"
 #include "cli/shared/command.h"
 #include "cli/shared/interrupt.h"
+#include "cli/shared/this_program.h"
 #include "core/progress.h"
 #include "core/text.h"
 #include "core/units.h"
@@ -122,7 +123,7 @@ void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOpt
                   "Command that starts a program on a host; {target} stands for the host")
       .in_group(group)
       .shows_default();
-  options->fleet.program = fs::read_symlink("/proc/self/exe").string();
+  options->fleet.program = this_program().string();
   command.add_option("--program", options->fleet.program, "Path of sextant on the hosts")
       .in_group(group)
       .shows_default();

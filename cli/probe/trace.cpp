@@ -8,6 +8,7 @@
 #include "cli/shared/command.h"
 #include "cli/shared/data_files.h"
 #include "cli/shared/table.h"
+#include "cli/shared/this_program.h"
 #include "core/table_file.h"
 #include "core/units.h"
 #include "probes/trace/analysis/summary.h"
@@ -89,7 +90,7 @@ std::string find_library(const std::string& given) {
     if (!fs::exists(given, fault)) throw_bad_input("--library " + given + ": there is no such file");
     return fs::absolute(given).string();
   }
-  const fs::path folder = fs::read_symlink("/proc/self/exe", fault).parent_path();
+  const fs::path folder = this_program().parent_path();
   for (const fs::path& place : {folder / kFile, folder / "../lib" / kFile, folder / "../lib64" / kFile,
                                 folder / "../lib/x86_64-linux-gnu" / kFile}) {
     if (fs::exists(place, fault)) return fs::canonical(place).string();

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "cli/shared/this_program.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -10,11 +11,8 @@ namespace sextant::cli {
 std::optional<std::filesystem::path> find_data_folder() {
   if (const char* given = std::getenv("SEXTANT_DATA")) return given;
   std::error_code fault;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", fault);
-  if (!fault) {
-    const std::filesystem::path installed = program.parent_path().parent_path() / "share/sextant/data";
-    if (std::filesystem::exists(installed / "gpus.json", fault)) return installed;
-  }
+  const std::filesystem::path installed = this_program().parent_path().parent_path() / "share/sextant/data";
+  if (std::filesystem::exists(installed / "gpus.json", fault)) return installed;
   if (std::filesystem::exists(std::filesystem::path(SEXTANT_SOURCE_DATA) / "gpus.json", fault)) {
     return SEXTANT_SOURCE_DATA;
   }

@@ -395,7 +395,7 @@ void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, T
         task.options.execution.packed = settings.flag("actor_rollout_ref.model.use_remove_padding", true);
     }
     complete_layout(where.task, problem, ends.first, ends.second, config);
-    // As many devices as there are is what FSDP does anyway.
+    // FSDP shards over all devices anyway.
     Execution& execution = task.options.execution;
     if (execution.sharded_over >= task.data_parallel * execution.context_parallel) execution.sharded_over = 0;
   }
