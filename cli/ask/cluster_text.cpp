@@ -280,8 +280,8 @@ ClusterFromText cluster_from_text(const std::string& text, const NetworkChoice& 
                                   const std::filesystem::path& data) {
   const PublishedHardware hardware = PublishedHardware::load(data);
   if (const std::string joined = joined_with_plus(text); joined != text)
-    throw_bad_input("--gpus: groups of nodes are joined with \"+\" and without spaces: " + in_quotes(joined) + ", got " +
-                    in_quotes(text));
+    throw_bad_input("--gpus: groups of nodes are joined with \"+\" and without spaces: " + in_quotes(joined) +
+                    ", got " + in_quotes(text));
   std::vector<Group> groups;
   for (const std::string& words : split(text, '+')) {
     if (words.empty() && !text.empty())

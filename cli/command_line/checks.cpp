@@ -1,8 +1,10 @@
 #include "cli/command_line/checks.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 
+#include "cli/shared/nearest_name.h"
 #include "core/text.h"
 #include "core/units.h"
 
@@ -64,6 +66,18 @@ Check not_empty() {
       ""));
 }
 
-Check one_of(const std::vector<std::string>& names) { return Check(CLI::IsMember(names)); }
+Check one_of(const std::vector<std::string>& names) {
+  std::string listed, shown;
+  for (const std::string& name : names) {
+    listed += (listed.empty() ? "" : ", ") + name;
+    shown += (shown.empty() ? "" : ",") + name;
+  }
+  return Check(CLI::Validator(
+      [=](const std::string& text) {
+        if (std::find(names.begin(), names.end(), text) != names.end()) return std::string();
+        return "expected one of " + listed + "; got " + in_quotes(text) + did_you_mean(text, names);
+      },
+      "{" + shown + "}"));
+}
 
 }  // namespace sextant::cli

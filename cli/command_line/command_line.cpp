@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <string_view>
 #include <vector>
+
+#include "cli/shared/nearest_name.h"
 
 namespace sextant::cli {
 namespace {
@@ -19,6 +22,43 @@ std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error
   return unknown;
 }
 
+// Options with `word` in their help: --budget for "seconds". At most three.
+std::vector<std::string> options_about(const CLI::App* command, const std::string& word) {
+  constexpr std::size_t kMinLetters = 4, kMaxShown = 3;
+  std::vector<std::string> found;
+  if (word.size() < kMinLetters) return found;
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (const CLI::Option* option : command->get_options()) {
+    const std::string& help = option->get_description();
+    const std::size_t at = help.find(word), end = at + word.size();
+    const bool is_whole = at != std::string::npos && (at == 0 || !is_letter(help[at - 1])) &&
+                          (end == help.size() || !is_letter(help[end]));
+    if (is_whole && !option->get_lnames().empty() && found.size() < kMaxShown)
+      found.push_back(option->get_name());
+  }
+  return found;
+}
+
+// "; did you mean --model?" for an unknown option or command.
+std::string suggestion(const CLI::App* command, const std::string& unknown) {
+  std::vector<std::string> names;
+  if (!unknown.starts_with("--")) {
+    for (const CLI::App* known : command->get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(known->get_name());
+    return did_you_mean(unknown, names);
+  }
+  const std::string word = unknown.substr(2, unknown.find('=') - 2);
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  const std::string near = nearest_name(word, std::vector<std::string_view>(names.begin(), names.end()));
+  std::vector<std::string> meant = near.empty() ? options_about(command, word) : std::vector{"--" + near};
+  std::string text;
+  for (std::size_t i = 0; i < meant.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == meant.size() ? " or " : ", ") + meant[i];
+  return text.empty() ? "" : "; did you mean " + text + "?";
+}
+
 // "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
 // first and not the word that it could not place.
 std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
@@ -27,7 +67,9 @@ std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
   const std::string& program = app->get_name();
   const std::string command = chosen.empty() ? program : program + " " + chosen.front()->get_name();
   return program + ": " +
-         (unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown.front()) +
+         (unknown.empty() ? std::string(error.what())
+                          : "unknown argument " + unknown.front() +
+                                suggestion(chosen.empty() ? app : chosen.front(), unknown.front())) +
          "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\nRun " + command +
          " --help for more information.\n";
 }

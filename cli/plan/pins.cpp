@@ -24,9 +24,8 @@ void require_task(const std::string& task, const Workflow& workflow) {
     names.push_back(known.name);
     all += (all.empty() ? "" : ", ") + known.name;
   }
-  const std::string nearest = nearest_name(task, names);
-  throw_bad_input("workflow " + workflow.name + " has no task " + in_quotes(task) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (tasks: " + all + ")");
+  throw_bad_input("workflow " + workflow.name + " has no task " + in_quotes(task) + did_you_mean(task, names) +
+                  " (tasks: " + all + ")");
 }
 
 // Reads names separated by commas; no device may be listed twice.

@@ -47,11 +47,10 @@ std::set<std::string> fitted_frameworks() {
   std::set<std::string> all = planned;
   all.insert(fitted.begin(), fitted.end());
   const std::vector<std::string_view> names(all.begin(), all.end());
-  const std::string nearest = nearest_name(name, names);
   for (const std::string& known : planned) fitted.erase(known);
-  throw_bad_input("--framework: there is no framework " + in_quotes(name) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (plans and coefficients: " +
-                  joined(planned) + "; coefficients only: " + joined(fitted) + ")");
+  throw_bad_input("--framework: there is no framework " + in_quotes(name) + did_you_mean(name, names) +
+                  " (plans and coefficients: " + joined(planned) + "; coefficients only: " + joined(fitted) +
+                  ")");
 }
 
 // Whether the coefficients were fitted to runs of the framework, with values of its own or without.

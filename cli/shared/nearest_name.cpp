@@ -56,4 +56,13 @@ std::string nearest_name(std::string_view written, std::span<const std::string_v
   return std::string(nearest.empty() ? begins : nearest);
 }
 
+std::string did_you_mean(std::string_view written, std::span<const std::string_view> names) {
+  const std::string nearest = nearest_name(written, names);
+  return nearest.empty() ? "" : "; did you mean " + nearest + "?";
+}
+
+std::string did_you_mean(std::string_view written, std::span<const std::string> names) {
+  return did_you_mean(written, std::vector<std::string_view>(names.begin(), names.end()));
+}
+
 }  // namespace sextant::cli

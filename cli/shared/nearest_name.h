@@ -12,4 +12,8 @@ namespace sextant::cli {
 // begins with `written`, or an empty text.
 [[nodiscard]] std::string nearest_name(std::string_view written, std::span<const std::string_view> names);
 
+// Returns "; did you mean NAME?" for the end of a message, or an empty text if no name is near.
+[[nodiscard]] std::string did_you_mean(std::string_view written, std::span<const std::string_view> names);
+[[nodiscard]] std::string did_you_mean(std::string_view written, std::span<const std::string> names);
+
 }  // namespace sextant::cli

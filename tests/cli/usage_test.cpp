@@ -52,6 +52,32 @@ TEST(Usage, VersionIsOneLine) {
   EXPECT_EQ(printed.err, "");
 }
 
+TEST(Usage, MisspeltWordsGetASuggestion) {
+  struct Misspelt {
+    std::vector<std::string> arguments;
+    const char* first_line;
+  };
+  for (const Misspelt& misspelt : std::initializer_list<Misspelt>{
+           {{"plann"}, "sextant: unknown argument plann; did you mean plan?"},
+           {{"plan", "--modell", "x"}, "sextant: unknown argument --modell; did you mean --model?"},
+           {{"plan", "--buget=3"}, "sextant: unknown argument --buget=3; did you mean --budget?"},
+           // Not a name that is near, but a word of their help.
+           {{"plan", "--seconds", "3"},
+            "sextant: unknown argument --seconds; did you mean --budget, --deadline or --change-seconds?"},
+           {{"plan", "--gaol", "time"}, "sextant: unknown argument --gaol; did you mean --goal?"},
+           {{"plan", "--fast"}, "sextant: unknown argument --fast"},
+           {{"coschedule", "simulte"}, "sextant: action: expected one of "}}) {
+    const Printed printed = run_sextant(misspelt.arguments);
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(lines_of(printed.err).front(), StartsWith(misspelt.first_line));
+  }
+  EXPECT_THAT(lines_of(run_sextant({"export", "plan.json", "--to", "vrel"}).err).front(),
+              AllOf(StartsWith("sextant: --to: expected one of json, csv, "),
+                    HasSubstr("got \"vrel\"; did you mean verl?")));
+  EXPECT_THAT(lines_of(run_sextant({"coschedule", "simulte"}).err).front(),
+              HasSubstr("did you mean simulate?"));
+}
+
 struct Wrong {
   const char* name;
   std::vector<std::string> arguments;
