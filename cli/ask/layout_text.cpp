@@ -31,24 +31,40 @@ struct Layout {
   }
 };
 
-int number_of(const Layout& layout, const std::string& text) {
+bool is_engine(const Layout& layout) { return layout.option == "--rollout"; }
+
+constexpr int kMaxDegree = 9'999'999;
+
+// nullopt: not a whole number from 0 to kMaxDegree.
+std::optional<int> whole_number(const std::string& text) {
   const bool is_number = !text.empty() && text.size() <= 7 &&
                          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_number) throw_bad_input(layout.option + ": expected a whole number, got " + in_quotes(text));
-  return std::stoi(text);
+  return is_number ? std::optional<int>(std::stoi(text)) : std::nullopt;
 }
 
-void take_devices(const std::string& text, const Cluster& cluster, Layout& layout) {
+// The number of "tp=4".
+int degree_of(const Layout& layout, const std::string& part) {
+  const std::string name = part.substr(0, part.find('='));
+  const int minimum = name == "zero" ? 0 : 1, maximum = name == "zero" ? 3 : kMaxDegree;
+  const std::optional<int> degree = whole_number(part.substr(std::min(name.size() + 1, part.size())));
+  if (!degree || *degree < minimum || *degree > maximum)
+    throw_bad_input(layout.option + ": expected a whole number from " + std::to_string(minimum) + " to " +
+                    std::to_string(maximum) + " after " + name + "=, got " + in_quotes(part) +
+                    "; for example " + layout.option +
+                    (is_engine(layout) ? " tp=2,sequences=256" : " fsdp=32,tokens=16384"));
+  return *degree;
+}
+
+void take_devices(const std::string& part, const std::string& text, const Cluster& cluster, Layout& layout) {
   const std::size_t dash = text.find('-');
-  layout.first = number_of(layout, text.substr(0, dash));
-  const int last = dash == std::string::npos ? layout.first : number_of(layout, text.substr(dash + 1));
-  layout.devices = last - layout.first + 1;
-  if (layout.devices < 1 || last >= cluster.device_count())
+  const std::optional<int> first = whole_number(text.substr(0, dash)),
+                           last = dash == std::string::npos ? first : whole_number(text.substr(dash + 1));
+  if (!first || !last || *last < *first || *last >= cluster.device_count())
     throw_bad_input(layout.option + ": expected gpus=FIRST-LAST with numbers from 0 to " +
-                    std::to_string(cluster.device_count() - 1) + ", got " + in_quotes(text));
+                    std::to_string(cluster.device_count() - 1) + ", got " + in_quotes(part));
+  layout.first = *first;
+  layout.devices = *last - *first + 1;
 }
-
-bool is_engine(const Layout& layout) { return layout.option == "--rollout"; }
 
 // The words of an option, for messages.
 std::string known_words(const Layout& layout) {
@@ -100,7 +116,7 @@ Layout parse_layout(const std::string& option, const std::string& words, const C
     const std::string name = part.substr(0, equals),
                       value = equals < part.size() ? part.substr(equals + 1) : "";
     if (name == "gpus") {
-      take_devices(value, cluster, layout);
+      take_devices(part, value, cluster, layout);
       continue;
     }
     if (name == "recompute" || name == "offload") {
@@ -110,12 +126,10 @@ Layout parse_layout(const std::string& option, const std::string& words, const C
     if (std::find(kDegrees.begin(), kDegrees.end(), name) == kDegrees.end())
       throw_bad_input(option + ": expected " + known_words(layout) + " with commas between them, got " +
                       in_quotes(part));
-    const int degree = number_of(layout, value);
-    if (degree < (name == "zero" ? 0 : 1) || (name == "zero" && degree > 3))
-      throw_bad_input(option + ": " + in_quotes(part) + " is out of range");
     if (is_engine(layout) && (name == "fsdp" || name == "zero" || name == "cp" || name == "tokens"))
       throw_bad_input(option + ": an engine has no " + name + "; it takes " + known_words(layout));
-    if (!layout.degrees.emplace(name, degree).second) throw_bad_input(option + ": " + name + " is given twice");
+    if (!layout.degrees.emplace(name, degree_of(layout, part)).second)
+      throw_bad_input(option + ": " + name + " is given twice");
   }
   if (layout.degrees.contains("tokens") && layout.degrees.contains("sequences"))
     throw_bad_input(option + ": a micro-batch is counted in tokens or in sequences; give tokens or sequences");

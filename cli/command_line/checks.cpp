@@ -58,6 +58,16 @@ Check integer_between(std::int64_t minimum, std::int64_t maximum) {
       is_limited ? from + " to " + to : ">= " + from));
 }
 
+Check whole_number() {
+  return Check(CLI::Validator(
+      [](const std::string& text) {
+        std::int64_t value = 0;
+        const bool is_integer = CLI::detail::lexical_cast(text, value);
+        return is_integer ? std::string() : "expected a whole number, got " + in_quotes(text);
+      },
+      ""));
+}
+
 Check not_empty() {
   return Check(CLI::Validator(
       [](const std::string& text) {

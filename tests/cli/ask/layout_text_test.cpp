@@ -75,7 +75,11 @@ TEST(LayoutText, RefusalsQuoteTheWordsAndSayWhatIsAllowed) {
               HasSubstr("only training has activations"));
   EXPECT_THAT(refusal({"fsdp=16,tokens=1,sequences=1", "tp=2", ""}), HasSubstr("in tokens or in sequences"));
   EXPECT_THAT(refusal({"fsdp=16,tokens=-5", "tp=2", ""}), HasSubstr("whole number"));
-  EXPECT_THAT(refusal({"fsdp=16,tokens=0", "tp=2", ""}), HasSubstr("out of range"));
+  for (const char* wrong : {"tokens=0", "tokens", "tokens=1e3", "zero=4", "gpus=9-4", "gpus=a-b"})
+    EXPECT_THAT(
+        refusal({"fsdp=16," + std::string(wrong), "tp=2", ""}),
+        AllOf(HasSubstr("--train: expected "), HasSubstr("from "), HasSubstr("got \"" + std::string(wrong))));
+  EXPECT_THAT(refusal({"fsdp=16", "tp=0", ""}), HasSubstr("for example --rollout tp=2"));
   EXPECT_THAT(refusal({"fsdp=16,offload=none,offload=none", "tp=2", ""}), HasSubstr("given twice"));
   EXPECT_THAT(refusal({"fsdp=16,batch=5", "tp=2", ""}), HasSubstr("expected tp=, pp="));
 }
