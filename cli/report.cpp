@@ -32,7 +32,12 @@ void load_into(std::optional<Document<T>>& slot, std::string file, const std::st
 
 int run(const Options& options) {
   if (!options.folder.empty() && !std::filesystem::is_directory(options.folder)) {
-    throw_bad_input(options.folder + ": no such folder");
+    const char* found =
+        std::filesystem::exists(options.folder)
+            ? ": expected a folder with cluster.json, runs.json, ...; single documents have options, "
+              "such as --plan plan.json"
+            : ": no such folder";
+    throw_bad_input(options.folder + found);
   }
   ReportInput input;
   input.title = options.title;

@@ -18,6 +18,8 @@ namespace {
 
 constexpr double kSigma = 0.6;
 constexpr double kMaxTokens = 1e8;
+const std::string kSample =
+    R"(a line of JSON for each sample: {"prompt_tokens": 400, "response_tokens": 1500})";
 constexpr const char* kLengthExamples = "; for example 4096, or mean=1500,max=4096";
 
 double number_in(const std::string& text, const std::string& option) {
@@ -144,14 +146,14 @@ SampledLengths lengths_from_samples(const std::filesystem::path& file) {
       const auto response =
           first_of(line, {"response_tokens", "response_length", "response_len", "completion_tokens"});
       if (!prompt || !response)
-        throw_bad_input("expected prompt_tokens and response_tokens (or prompt_length, response_length)");
+        throw_bad_input("prompt_tokens or response_tokens is missing; expected " + kSample);
       prompts.push_back(*prompt);
       responses.push_back(*response);
     } catch (const Error& error) {
       throw_bad_input(file.string() + ":" + std::to_string(number) + ": " + error.what());
     }
   }
-  if (prompts.empty()) throw_bad_input(file.string() + ": holds no sample");
+  if (prompts.empty()) throw_bad_input(file.string() + ": holds no sample; expected " + kSample);
   const int samples = static_cast<int>(prompts.size());
   return {distribution_of(std::move(prompts)), distribution_of(std::move(responses)), samples};
 }

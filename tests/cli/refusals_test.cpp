@@ -93,11 +93,34 @@ TEST(BadFile, FolderIsNotADocument) {
                   "sextant: cannot read " + folder.path() + ": Is a directory");
 }
 
-TEST(BadFile, EmptyIsSaidToBeEmpty) {
+// Each says what was found, what was expected, and which command makes it.
+TEST(BadFile, WithoutADocumentIsAnsweredWithHowToMakeOne) {
   const TinyFolder folder;
-  const std::string file = folder.file("empty.json");
-  write_text_file(file, "");
-  expect_one_line(predict(data("cluster.json"), file), 2, "sextant: " + file + ": the text is empty");
+  const std::string file = folder.file("nothing.json");
+  struct Content {
+    const char* text;
+    const char* found;
+  };
+  for (const Content& content : {Content{"", ": the file is empty; expected "},
+                                 {"{}", ": expected a document with "},
+                                 {"[]", ": expected a document with "}}) {
+    write_text_file(file, content.text);
+    const std::string begins = "sextant: " + file + content.found;
+    const auto expect_advice = [&](const Printed& printed, const char* advice) {
+      expect_one_line(printed, 2, begins);
+      EXPECT_THAT(printed.err, HasSubstr(advice)) << content.text;
+    };
+    expect_advice(predict(data("cluster.json"), file), "; to make one: sextant plan --out plan.json");
+    expect_advice(run_sextant({"export", file, "--to", "verl"}), "; to make one: sextant plan --out plan.json");
+    expect_advice(predict(file, data("plan.json")), "; to make one: sextant probe --out cluster.json");
+    expect_advice(run_sextant({"calibrate", file}), "; to make one: sextant proxy");
+    const Printed model = run_sextant({"plan", "--gpus", "8xH100", "--model", file});
+    EXPECT_EQ(model.exit_code, 2);
+    EXPECT_THAT(model.err, StartsWith("sextant: " + file + ": "));
+  }
+  write_text_file(file, "{}");
+  EXPECT_THAT(run_sextant({"plan", "--gpus", "8xH100", "--model", file}).err,
+              HasSubstr("missing member \"model_type\"; expected the config.json of a Hugging Face model"));
 }
 
 // Each command that reads something refuses another kind of document, before it writes anything.
