@@ -78,6 +78,18 @@ Option Command::add_option(const std::string& name, Destination value, const std
       value);
 }
 
+Option Command::add_output(const std::string& name, std::string& file, const std::string& help) const {
+  const Option option = add_option(name, std::ref(file), help);
+  outputs_->push_back({option, &file});
+  return option;
+}
+
+Option Command::add_output_folder(const std::string& name, std::string& folder, const std::string& help) const {
+  const Option option = add_option(name, std::ref(folder), help);
+  outputs_->push_back({option, &folder, true});
+  return option;
+}
+
 Option Command::add_flag(const std::string& name, bool& value, const std::string& help) const {
   return Option(app_->add_flag(name, value, help));
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -59,6 +60,23 @@ std::string suggestion(const CLI::App* command, const std::string& unknown) {
   return text.empty() ? "" : "; did you mean " + text + "?";
 }
 
+// The first example of a command's help, for those who gave too little: "Example: sextant check runs.json\n".
+std::string example_of(const CLI::App* command) {
+  const std::string footer = command->get_footer();
+  const std::size_t at = footer.find("Example");
+  if (at == std::string::npos) return "";
+  const std::size_t colon = footer.find(": ", at);
+  std::size_t end = footer.find('\n', at);
+  // Lines that go on with options belong to it.
+  while (end != std::string::npos) {
+    const std::size_t next = footer.find_first_not_of(' ', end + 1);
+    if (next == std::string::npos || footer[next] != '-') break;
+    end = footer.find('\n', next);
+  }
+  return colon > end ? ""
+                     : "Example" + footer.substr(colon, end == std::string::npos ? end : end - colon) + "\n";
+}
+
 // "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
 // first and not the word that it could not place.
 std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
@@ -66,11 +84,13 @@ std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
   const auto chosen = app->get_subcommands();
   const std::string& program = app->get_name();
   const std::string command = chosen.empty() ? program : program + " " + chosen.front()->get_name();
+  const bool is_incomplete = unknown.empty() && error.get_name() == "RequiredError" && !chosen.empty();
   return program + ": " +
          (unknown.empty() ? std::string(error.what())
                           : "unknown argument " + unknown.front() +
                                 suggestion(chosen.empty() ? app : chosen.front(), unknown.front())) +
-         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\nRun " + command +
+         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\n" +
+         (is_incomplete ? example_of(chosen.front()) : "") + "Run " + command +
          " --help for more information.\n";
 }
 
@@ -114,7 +134,7 @@ CommandLine::CommandLine(const std::string& program, const std::string& descript
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::add_command(const std::string& name, const std::string& help) {
-  return {app_->add_subcommand(name, help), chosen_};
+  return {app_->add_subcommand(name, help), chosen_, outputs_};
 }
 
 bool CommandLine::parse(int argc, const char* const* argv) {
@@ -134,6 +154,13 @@ bool CommandLine::parse(int argc, const char* const* argv) {
     is_wrong_ = error.get_exit_code() != 0;
     return false;
   }
+}
+
+std::vector<OutputPath> CommandLine::given_outputs() const {
+  std::vector<OutputPath> given;
+  std::copy_if(outputs_.begin(), outputs_.end(), std::back_inserter(given),
+               [](const OutputPath& output) { return output.option.is_given(); });
+  return given;
 }
 
 bool CommandLine::is_wrong() const { return is_wrong_; }

@@ -102,7 +102,7 @@ void add_export(CommandLine& line) {
                      "Plan: coefficients that cost what the framework cannot do; default: as for plan");
   command.add_option("--framework", options->framework,
                      "Coefficients: framework whose values are exported (json, header)");
-  command.add_option("--out", options->out, "File to write (default: standard output)");
+  command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
       "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "
       "run.sh\n"

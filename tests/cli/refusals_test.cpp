@@ -210,15 +210,49 @@ TEST(ImportCommand, NamesFileAndPlace) {
                   "sextant: " + file + ": /");
 }
 
-// Below a regular file no folder can be made, not even by root.
-TEST(UnwritableOutput, Exits3) {
+// Every command checks its output before it reads or computes anything: these inputs do not exist.
+TEST(OutputFile, IsCheckedFirst) {
   const TinyFolder folder;
-  const std::string out = folder.file("cluster.json") + "/below/out.json";
-  for (const auto& command : {folder.with_plan("predict", {"--coefficients", "none", "--out", out}),
-                              folder.without_plan("plan", {"--coefficients", "none", "--out", out}),
-                              std::vector<std::string>{"report", folder.path(), "--out", out}}) {
-    expect_one_line(run_sextant(command), 3, "sextant: cannot write " + out + ": ");
+  const std::string missing = folder.file("results") + "/out.json";
+  const std::vector<std::vector<std::string>> commands{{"predict", "--out"},
+                                                       {"predict", "--plan-out"},
+                                                       {"plan", "--out"},
+                                                       {"plan", "--prediction"},
+                                                       {"plan", "--search-out"},
+                                                       {"plan", "--explain-out"},
+                                                       {"calibrate", "x", "--out"},
+                                                       {"import", "verl", "x", "--out"},
+                                                       {"validate", "x", "--coefficients", "x", "--out"},
+                                                       {"export", "x", "--out"},
+                                                       {"report", "x", "--out"},
+                                                       {"report", "x", "--markdown"},
+                                                       {"probe", "--out"},
+                                                       {"probe", "--samples"},
+                                                       {"proxy", "--out"},
+                                                       {"trace", "--out"},
+                                                       {"coschedule", "simulate", "--out"},
+                                                       {"reproduce", "hetrl", "--out"},
+                                                       {"accuracy", "--out"}};
+  for (std::vector<std::string> command : commands) {
+    const std::string option = command.back();
+    command.push_back(missing);
+    expect_one_line(
+        run_sextant(command), 2,
+        "sextant: " + option + ": there is no folder " + folder.file("results") + " for out.json; make it");
+    command.back() = folder.path();  // a folder is no file, not even for root
+    expect_one_line(run_sextant(command), 3, "sextant: cannot write " + folder.path() + ": Is a directory");
   }
+  EXPECT_FALSE(std::filesystem::exists(folder.file("results")));
+}
+
+TEST(OutputFile, OfACheckIsLeftAsItWas) {
+  const TinyFolder folder;
+  const std::string out = folder.file("out.json");
+  (void)run_sextant({"calibrate", "nowhere.json", "--out", out});
+  EXPECT_FALSE(std::filesystem::exists(out));
+  write_text_file(out, "kept");
+  (void)run_sextant({"calibrate", "nowhere.json", "--out", out});
+  EXPECT_EQ(read_text_file(out), "kept");
 }
 
 }  // namespace

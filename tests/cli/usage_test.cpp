@@ -52,6 +52,14 @@ TEST(Usage, VersionIsOneLine) {
   EXPECT_EQ(printed.err, "");
 }
 
+TEST(Usage, IncompleteCommandsEndWithAnExample) {
+  for (const char* command : {"check", "calibrate", "import", "validate", "export", "diff", "coschedule"}) {
+    const Printed printed = run_sextant({command});
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(printed.err, HasSubstr("\nExample: sextant " + std::string(command) + " ")) << command;
+  }
+}
+
 TEST(Usage, MisspeltWordsGetASuggestion) {
   struct Misspelt {
     std::vector<std::string> arguments;
