@@ -43,6 +43,7 @@ LoadedInputs load(const ModelInputs& inputs) {
   loaded.workflow = inputs.workflow.empty() ? workflow_of(inputs.workflow_in_words,
                                                           loaded.profile ? &*loaded.profile : nullptr, notes)
                                             : load_document<Workflow>(inputs.workflow).content;
+  require_trainer(inputs.framework, loaded.workflow);
   if (!inputs.save_inputs.empty()) {
     const std::filesystem::path folder = inputs.save_inputs;
     save_document(folder / "cluster.json", loaded.cluster);
