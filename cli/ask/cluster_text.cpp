@@ -11,7 +11,7 @@
 
 #include "calibrate/import/records/run_parts.h"
 #include "cli/ask/published_hardware.h"
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "sextant/error.h"

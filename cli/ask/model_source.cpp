@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/ask/hub_cache.h"
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "documents/hugging_face.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "core/units.h"

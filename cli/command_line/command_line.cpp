@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 
 namespace sextant::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 #include "core/text.h"
 #include "planner/request/subcluster.h"
 #include "sextant/error.h"

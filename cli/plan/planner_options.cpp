@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "cli/command_line/checks.h"
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/text.h"

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "calibrate/spelling.h"
+#include "cli/command_line/nearest_name.h"
 #include "cli/shared/data_files.h"
-#include "cli/shared/nearest_name.h"
 #include "core/text.h"
 #include "sextant/document.h"
 #include "sextant/error.h"

@@ -1,4 +1,4 @@
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 
 #include <algorithm>
 #include <cctype>
