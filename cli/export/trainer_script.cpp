@@ -114,6 +114,9 @@ int export_to_trainer(const Plan& plan, const LoadedInputs& loaded, const std::s
   say({"for " + loaded.profile->name + ", version " + loaded.profile->version});
   for (const std::string& sentence : exported.unsaid) say({"not as planned: " + sentence});
   say(exported.notes);
+  for (const std::string& what : uneven_batches(*loaded.profile, loaded.workflow, exported.plan))
+    say({"note: " + what + ": " + loaded.profile->name +
+         " gives all replicas equally many and refuses or drops the rest; change --prompts or --responses"});
   say_costs(plan, exported.plan, loaded);
   if (out.empty()) {
     print_text(exported.text);

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "cli/command_line/checks.h"
-#include "cli/shared/nearest_name.h"
+#include "cli/command_line/nearest_name.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/text.h"
@@ -31,11 +31,10 @@ std::string names_with(bool PlannerTraits::*trait) {
 
 [[noreturn]] void refuse_name(const std::string& written) {
   const std::vector<std::string_view> names = planner_names();
-  const std::string nearest = nearest_name(written, names);
   std::string all;
   for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
-  throw_bad_input("--planner: unknown planner " + in_quotes(written) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (planners: " + all + ")");
+  throw_bad_input("--planner: unknown planner " + in_quotes(written) + did_you_mean(written, names) +
+                  " (planners: " + all + ")");
 }
 
 Objective objective_of(const PlannerOptions& options) {
@@ -96,9 +95,11 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
       .add_option("--threads", options.threads,
                   "Threads per rank, for planners that use several (default: all cores, at most 4)")
       .check(integer_between(1, kMaxThreads));
-  command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
+  constexpr int kMaxSequences = 1'000'000;
+  command
+      .add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try, such as 1,2,4")
       .parted_by_commas()
-      .check(positive_number())
+      .check(integer_between(1, kMaxSequences))
       .shows_default();
   command.add_flag("--recompute", options.try_recompute, "Also try training with recomputation");
   command.add_flag("--uneven-stages", options.try_uneven_stages,

@@ -7,6 +7,7 @@
 
 #include "cli/ask/inputs.h"
 #include "cli/shared/command.h"
+#include "cli/shared/framework.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
@@ -63,10 +64,8 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
       add(std::to_string(stages) + " pipeline stages in " + task.name);
     if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
     if (!has_stages) add("these layers of the stages of " + task.name);
-    if (choices.has_even_batch && workflow.sequences() % layout.data_parallel() != 0)
-      add(std::to_string(workflow.sequences()) + " sequences over " + std::to_string(layout.data_parallel()) +
-          " replicas of " + task.name);
   }
+  for (const std::string& what : uneven_batches(profile, workflow, plan)) add(what);
   const auto named = [&](const auto& pair) {
     return workflow.tasks[pair.first].name + " and " + workflow.tasks[pair.second].name;
   };
@@ -99,26 +98,30 @@ int run(const Options& options) {
                                          : load_plan(options.plan, loaded, &assumed);
   if (!options.plan_out.empty()) save_document(options.plan_out, plan);
   say(loaded.chosen.notes);
+  std::vector<std::string> broken;  // rules of the framework; they come first
   if (loaded.profile) {
     const std::string reason = why_not_offered(*loaded.profile, loaded.workflow);
     if (!reason.empty()) {
-      assumed.push_back("Note: " + reason + ".");
+      broken.push_back("Note: " + reason + ".");
     } else if (loaded.profile->name != "any") {
-      for (std::string& note : beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, plan))
-        assumed.push_back(std::move(note));
+      broken = beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, plan);
     }
   }
   const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
                               loaded.chosen.framework};
   Prediction prediction = predict_with_trust(asked);
-  prediction.notes = std::move(assumed);
+  prediction.notes = broken;
+  prediction.notes.insert(prediction.notes.end(), assumed.begin(), assumed.end());
   name_coefficients(prediction, loaded.chosen);
   if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
   if (!options.out.empty()) save_document(options.out, prediction);
   if (options.json) {
     print_document(prediction);
   } else {
-    std::fputs(describe_prediction(prediction).c_str(), stdout);
+    for (const std::string& note : broken) print_line(note);
+    Prediction shown = prediction;
+    shown.notes = std::move(assumed);
+    std::fputs(describe_prediction(shown).c_str(), stdout);
   }
   if (!options.out.empty()) say_wrote(options.out);
   if (!options.trace.empty()) {
@@ -297,20 +300,24 @@ void add_predict(CommandLine& line) {
   const Command command = line.add_command("predict", "Predict time, memory and breakdown of one plan");
   add_model_inputs(command, options->inputs);
   const Option plan = command.add_option("--plan", options->plan, "Plan document");
+  constexpr const char* kInWords = "The plan in words, in place of --plan";
   const auto add_layout = [&](const char* name, std::string& words, const char* help) {
-    command.add_option(name, words, help).in_group("The plan in words, in place of --plan").excludes(plan);
+    command.add_option(name, words, help).in_group(kInWords).excludes(plan);
   };
   add_layout(
       "--train", options->layouts.train,
       "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, shard=, gpus=FIRST-LAST, and options, see below");
-  add_layout("--rollout", options->layouts.rollout, "Generation, in the same words: tp=2,sequences=256");
+  add_layout("--rollout", options->layouts.rollout,
+             "Generation, in the same words: tp=2,sequences=256,cache=0.4");
   add_layout("--inference", options->layouts.inference,
              "Tasks that only score: fsdp=32,tokens=32768 (default: layout of training)");
-  add_layout("--plan-out", options->plan_out, "Write the plan document of these layouts here");
-  command.add_option("--out", options->out, "Write the prediction document here");
+  command.add_output("--plan-out", options->plan_out, "Write the plan document of these layouts here")
+      .in_group(kInWords)
+      .excludes(plan);
+  command.add_output("--out", options->out, "Write the prediction document here");
   command.add_flag("--sensitivities", options->sensitivities,
                    "Show how the iteration time depends on each coefficient and each number of the cluster");
-  command.add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
+  command.add_output("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command.add_flag("--json", options->json, "Print the prediction document instead of a table");
   command.footer(
       "adds: how much shorter the iteration would be if the task took no time; less than its time if it "
@@ -322,6 +329,7 @@ void add_predict(CommandLine& line) {
       "         --coefficients coefficients.json --json\n"
       "Options in --train, --rollout and --inference (default: as the framework has them):\n"
       "  tokens=16384 or sequences=4  of a micro-batch; with --rollout sequences at once\n"
+      "  cache=0.4 or cache=30GB      KV cache of a GPU, with --rollout: share of its memory, or its size\n"
       "  recompute=full               activations in training: none, selective or full\n"
       "  offload=weights+optimizer    kept on the host: none, or weights (while other tasks run), optimizer, "
       "activations\n"

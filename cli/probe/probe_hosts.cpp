@@ -48,7 +48,9 @@ PortRange parse_ports(const std::string& text) {
     fault = last.ec;
   }
   if (fault != std::errc{} || next != end || ports.first == 0 || ports.last < ports.first) {
-    throw_bad_input("--ports: expected FIRST or FIRST-LAST, got " + in_quotes(text));
+    throw_bad_input(
+        "--ports: expected FIRST or FIRST-LAST with ports from 1 to 65535, such as 4000-4100, got " +
+        in_quotes(text));
   }
   return ports;
 }

@@ -245,8 +245,8 @@ void add_bounds(const Command& command, Options& options) {
 }
 
 void add_outputs(const Command& command, Options& options) {
-  command.add_option("--summary", options.summary, "Summary document to write").shows_default();
-  command.add_option("--events", options.events, "File of Chrome trace events to write, for Perfetto");
+  command.add_output("--summary", options.summary, "Summary document to write").shows_default();
+  command.add_output("--events", options.events, "File of Chrome trace events to write, for Perfetto");
   command
       .add_option("--max-events", options.max_events,
                   "Maximum number of device activities in the --events file")
@@ -255,7 +255,7 @@ void add_outputs(const Command& command, Options& options) {
                      "Cluster document; with --workflow and --plan the trace becomes a run");
   command.add_option("--workflow", options.workflow, "Workflow document of the program");
   command.add_option("--plan", options.plan, "Plan document of the program");
-  command.add_option("--out", options.out, "Runs document to write").shows_default();
+  command.add_output("--out", options.out, "Runs document to write").shows_default();
   command.add_flag("--append", options.append, "Add the run to an existing runs document");
   command.add_option("--name", options.name, "Name of the run (default: workflow/plan)");
   command.add_option("--framework", options.framework, "Framework that the run is recorded for")
