@@ -69,6 +69,12 @@ std::string sum_of_rows(const Prediction& prediction) {
          format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.";
 }
 
+std::string merged_text(const Prediction& prediction) {
+  std::string names;
+  for (const std::string& term : charts::merged_terms(prediction)) names += (names.empty() ? "" : ", ") + term;
+  return names.empty() ? "" : " Other terms are the smallest: " + names + ". The table has all terms.";
+}
+
 }  // namespace
 
 std::optional<Section> breakdown_section(const ReportInput& input) {
@@ -83,7 +89,7 @@ std::optional<Section> breakdown_section(const ReportInput& input) {
   Json seconds = charts::breakdown_seconds(prediction);
   if (!seconds.is_null()) {
     section.blocks.emplace_back(
-        Chart{"breakdown_seconds", "Predicted time by term.", std::move(seconds), false});
+        Chart{"breakdown_seconds", "Predicted time by term." + merged_text(prediction), std::move(seconds), false});
     section.blocks.emplace_back(Chart{"breakdown_shares",
                                       "The same as shares of each task, which shows short tasks too.",
                                       charts::breakdown_shares(prediction), false});
