@@ -36,6 +36,7 @@ template <typename Value>
 }
 
 // "0-3, 8"
+[[nodiscard]] std::string number_ranges(const std::vector<int>& numbers);
 [[nodiscard]] std::string device_ranges(const std::vector<DeviceId>& devices);
 
 // The cluster's name of the device, or "device 3" without a cluster that has it.

@@ -55,15 +55,21 @@ TEST(Report, HasEverySectionWhenEveryDocumentIsThere) {
                           "coefficients", "devices", "links", "runs", "provenance"));
 }
 
-// Only where a task is dealt so.
+TaskPlan task_of_replicas(int count) {
+  TaskPlan task;
+  for (int r = 0; r < count; ++r) {
+    Replica replica;
+    replica.batch_share = 1.0 / count;
+    replica.stages = {{12, {DeviceId{2 * r}, DeviceId{2 * r + 1}}}};
+    task.replicas.push_back(replica);
+  }
+  return task;
+}
+
 TEST(Report, SaysWhichSequencesAReplicaGets) {
   ReportInput input = fixture_report(sixteen_gpus());
   const std::size_t columns = table_of(report_content(input), "plan_tasks").columns.size();
-  Replica half;
-  half.batch_share = 0.5;
-  half.stages = {{1, {DeviceId{0}}}};
-  TaskPlan task;
-  task.replicas = {half, half};
+  TaskPlan task = task_of_replicas(2);
   task.replicas[0].length_rank = 1;
   input.plan->content.tasks = {{"actor_training", task}};
   const Table table = table_of(report_content(input), "plan_tasks");
@@ -71,6 +77,102 @@ TEST(Report, SaysWhichSequencesAReplicaGets) {
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0].back().text, "50.0 % to 100.0 %");
   EXPECT_EQ(table.rows[1].back().text, "0.0 % to 50.0 %");
+}
+
+TEST(Report, EqualReplicasShareARow) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  input.plan->content.tasks = {{"actor_training", task_of_replicas(80)}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0][1].text, "0-79 (80)");
+  EXPECT_EQ(table.rows[0][1].value.size(), 80U);
+  EXPECT_EQ(table.rows[0][6].text, "0-159");
+}
+
+TEST(Report, ReplicasThatDifferHaveTheirOwnRows) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  TaskPlan task = task_of_replicas(5);
+  task.replicas[1].batch_share = 0.3;
+  task.replicas[3].stages = {{6, {DeviceId{6}}}, {6, {DeviceId{7}}}};
+  input.plan->content.tasks = {{"actor_training", task}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[0][1].text, "0, 2, 4 (3)");
+  EXPECT_EQ(table.rows[1][1].text, "1");
+  EXPECT_EQ(table.rows[2][4].text, "6 + 6");
+}
+
+// The first 8 of 16 devices are H100, the others L40S.
+TEST(Report, ReplicasOnDifferentDevicesHaveTheirOwnRows) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  input.plan->content.tasks = {{"actor_training", task_of_replicas(8)}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0][1].text, "0-3 (4)");
+  EXPECT_EQ(table.rows[1][6].text, "8-15");
+}
+
+TEST(Report, TensorParallelismIsWithoutContextParallelism) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  TaskPlan task = task_of_replicas(1);
+  task.execution.context_parallel = 2;
+  input.plan->content.tasks = {{"actor_training", task}};
+  EXPECT_EQ(table_of(report_content(input), "plan_tasks").rows[0][5].text, "1");
+}
+
+const std::vector<Cell>* row_named(const Table& table, const std::string& name) {
+  const auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                [&](const auto& each) { return each.front().value == name; });
+  return row == table.rows.end() ? nullptr : &*row;
+}
+
+TEST(Report, ShowsEveryOptionThatATaskChanges) {
+  const Document<Plan> plan = load_document<Plan>(std::string(SEXTANT_TEST_DATA) + "/plan_execution.json");
+  ReportInput input;
+  input.plan = plan;
+  const Table table = table_of(report_content(input), "plan_execution");
+  ASSERT_EQ(table.columns.size(), plan.content.tasks.size() + 2);
+  for (const auto& [name, task] : plan.content.tasks) {
+    const Json options = task.execution.to_json();
+    for (const auto& [option, value] : options.items()) {
+      const std::vector<Cell>* row = row_named(table, option);
+      ASSERT_NE(row, nullptr) << option;
+      const bool is_shown =
+          std::any_of(row->begin(), row->end(), [&](const Cell& cell) { return cell.value == value; });
+      EXPECT_TRUE(is_shown) << name << " " << option;
+    }
+  }
+}
+
+TEST(Report, ShowsOptionsOncePerTaskWithTheirUnits) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  TaskPlan training = task_of_replicas(4);
+  training.execution.zero_stage = 3;
+  training.execution.micro_batch_tokens = 16384;
+  training.recompute = Recompute::full;
+  TaskPlan generation = task_of_replicas(4);
+  generation.execution.kv_cache_bytes = 2.0 * (1 << 30);
+  generation.execution.continuous_batching = true;
+  input.plan->content.tasks = {{"actor_generation", generation}, {"actor_training", training}};
+  const Table table = table_of(report_content(input), "plan_execution");
+  const auto shown = [&](const char* option, std::size_t column) {
+    return (*row_named(table, option))[column].text;
+  };
+  EXPECT_EQ(shown("zero_stage", 1), "–");
+  EXPECT_EQ(shown("zero_stage", 2), "3");
+  EXPECT_EQ(shown("micro_batch_tokens", 2), "16384");
+  EXPECT_EQ(shown("micro_batch_sequences", 1), "1");
+  EXPECT_EQ(shown("micro_batch_sequences", 2), "–");  // tokens decide
+  EXPECT_EQ(shown("decode_batch_sequences", 1), "all");
+  EXPECT_EQ(shown("recompute", 2), "full");
+  EXPECT_EQ(shown("kv_cache_bytes", 0), "KV cache");
+  EXPECT_EQ(shown("kv_cache_bytes", 1), "2.00 GiB");
+  EXPECT_EQ(shown("continuous_batching", 1), "yes");
+  EXPECT_EQ(row_named(table, "lora_rank"), nullptr);
 }
 
 TEST(Report, EmptyInputSaysSo) {
