@@ -339,6 +339,14 @@ TEST(Report, NamesWhatIsExtrapolatedAndWhatThePredictionHangsOn) {
   EXPECT_LT(text.find("-6.5 %", table), text.find("-3.7 %", table));
 }
 
+TEST(Report, DistancesAreStepsAndNotWords) {
+  const Table table = table_of(report_content(fixture_report(two_cores())), "familiarity");
+  EXPECT_EQ(table.rows[0][2].text, "0.250 steps");
+  EXPECT_EQ(table.rows[0][3].text, "no");
+  EXPECT_EQ(table.rows[1][2].text, "2.50 steps");
+  EXPECT_EQ(table.rows[1][3].text, "yes");
+}
+
 // 6.2 s, of which no plan takes less than 5 s; another bound is of the planner's own space.
 TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   ReportInput input = fixture_report(two_cores());
