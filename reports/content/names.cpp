@@ -109,6 +109,16 @@ std::string device_label(DeviceId device, const Cluster* cluster) {
   return "device " + std::to_string(device.value);
 }
 
+std::string as_sentence(std::string message) {
+  constexpr std::string_view kLowerCase = "abcdefghijklmnopqrstuvwxyz";
+  if (message.empty()) return message;
+  const std::size_t word_end = message.find_first_not_of(kLowerCase);
+  const bool is_word = word_end == std::string::npos || message[word_end] == ' ' || message[word_end] == ',';
+  if (word_end > 0 && is_word) message[0] = static_cast<char>(message[0] - 'a' + 'A');
+  if (std::string_view(".!?").find(message.back()) == std::string_view::npos) message += '.';
+  return message;
+}
+
 std::string shown_interval(const Interval& interval_s) {
   return format_seconds(interval_s.low) + " to " + format_seconds(interval_s.high);
 }

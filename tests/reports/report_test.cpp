@@ -339,12 +339,94 @@ TEST(Report, NamesWhatIsExtrapolatedAndWhatThePredictionHangsOn) {
   EXPECT_LT(text.find("-6.5 %", table), text.find("-3.7 %", table));
 }
 
+// The fixture's tasks overlap; without most of them, the iteration is longer than the rest.
+TEST(Report, RowsOfTheTimeTableSumToTheIteration) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  input.prediction->content.controller_s = 0.5;
+  for (int round = 0; round < 2; ++round) {
+    const Table table = table_of(report_content(input), "terms");
+    double sum_s = 0;
+    for (const auto& row : table.rows) {
+      const bool is_total = row[0].value == "iteration";
+      if (!is_total) sum_s += row[2].value.get<double>();
+      EXPECT_EQ(is_total, &row == &table.rows.back());
+    }
+    EXPECT_NEAR(sum_s, input.prediction->content.iteration_s, 1e-9);
+    EXPECT_EQ(table.rows.back()[2].value, input.prediction->content.iteration_s);
+    for (const char* task : {"actor_generation", "reward_inference"})
+      input.prediction->content.tasks.erase(task);
+  }
+}
+
+TEST(Report, TermsOfTheTimeTableSumToTheirTask) {
+  const Table table = table_of(report_content(fixture_report(two_cores())), "terms");
+  constexpr std::size_t kFirstTerm = 4;
+  for (std::size_t row = 0; row < 6; ++row) {
+    double sum_s = 0;
+    for (std::size_t i = kFirstTerm; i < table.columns.size(); ++i) {
+      if (table.rows[row][i].value.is_number()) sum_s += table.rows[row][i].value.get<double>();
+    }
+    EXPECT_NEAR(sum_s, table.rows[row][2].value.get<double>(), 1e-9);
+  }
+}
+
+TEST(Report, ShowsTheMemoryOfHosts) {
+  ReportInput input = fixture_report(two_cores());
+  EXPECT_THAT(render_markdown(input), Not(HasSubstr("Memory of each host")));
+  constexpr double kGiB = 1 << 30;
+  input.prediction->content.host_memory = {
+      {"node-0", 512 * kGiB, 100 * kGiB, MemoryTrust{{90 * kGiB, 111 * kGiB}, 0.99}}, {"node-1", {}, kGiB}};
+  const Table hosts = table_of(report_content(input), "host_memory");
+  ASSERT_EQ(hosts.rows.size(), 2U);
+  EXPECT_EQ(hosts.rows[0][1].text, "100 GiB");
+  EXPECT_EQ(hosts.rows[0][2].text, "90.0 GiB to 111 GiB");
+  EXPECT_EQ(hosts.rows[0][4].text, "fits");
+  EXPECT_EQ(hosts.rows[1][3].text, "not stated");
+  input.prediction->content.host_memory[0] = input.prediction->content.host_memory[1];
+  input.prediction->content.host_memory[0].node = "node-0";
+  const Table equal = table_of(report_content(input), "host_memory");
+  ASSERT_EQ(equal.rows.size(), 1U);
+  EXPECT_EQ(equal.rows[0][0].text, "node-0 to node-1 (2)");
+}
+
+TEST(Report, ManyDevicesThatNeedTheSameMemoryShareARow) {
+  const Table table = table_of(report_content(fixture_report(many_gpus(16))), "memory");
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0][0].text, "devices 0-127");
+  EXPECT_FALSE(table.folded);
+}
+
 TEST(Report, DistancesAreStepsAndNotWords) {
   const Table table = table_of(report_content(fixture_report(two_cores())), "familiarity");
   EXPECT_EQ(table.rows[0][2].text, "0.250 steps");
   EXPECT_EQ(table.rows[0][3].text, "no");
   EXPECT_EQ(table.rows[1][2].text, "2.50 steps");
   EXPECT_EQ(table.rows[1][3].text, "yes");
+}
+
+// A sentence begins with a capital or with a name such as actor_training, and ends with a full stop.
+TEST(Report, TextsAreSentences) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  input.notes = {"the profile was guessed", "actor_training: has the layout of actor_generation"};
+  input.prediction->content.notes = {"assumed for actor_training: 8 micro-batches"};
+  input.prediction->content.bottleneck = "generation, which takes 80 % of the iteration";
+  input.prediction->content.memory[1].working_bytes = 1e15;
+  input.prediction->content.host_memory = {{"node-0", 1e9, 2e9}};
+  input.coefficients->content.fit->converged = false;
+  input.coefficients->content.fit->message = "the limit of 200 steps was reached";
+  for (const Section& section : report_content(input).sections) {
+    for (const Block& block : section.blocks) {
+      std::string text;
+      if (const Text* plain = std::get_if<Text>(&block)) text = plain->text;
+      if (const Warning* warning = std::get_if<Warning>(&block)) text = warning->text;
+      if (const Chart* chart = std::get_if<Chart>(&block)) text = chart->caption;
+      if (text.empty()) continue;
+      EXPECT_EQ(text.back(), '.') << text;
+      EXPECT_EQ(text.find(".."), std::string::npos) << text;
+      const bool is_name = text.find('_') < text.find(' ');
+      EXPECT_TRUE(is_name || std::isdigit(text[0]) || std::isupper(text[0])) << text;
+    }
+  }
 }
 
 // 6.2 s, of which no plan takes less than 5 s; another bound is of the planner's own space.
