@@ -330,6 +330,7 @@ void add_predict(CommandLine& line) {
       "Options in --train, --rollout and --inference (default: as the framework has them):\n"
       "  tokens=16384 or sequences=4  of a micro-batch; with --rollout sequences at once\n"
       "  cache=0.4 or cache=30GB      KV cache of a GPU, with --rollout: share of its memory, or its size\n"
+      "  shard=8                      ZeRO shards over groups of 8 GPUs (verl: fsdp_size), not over all\n"
       "  recompute=full               activations in training: none, selective or full\n"
       "  offload=weights+optimizer    kept on the host: none, or weights (while other tasks run), optimizer, "
       "activations\n"

@@ -4,7 +4,7 @@
     documented_output.py PAGE.md OUTPUT [--all]
 
 Every line of the page's unlabelled blocks must be among the lines of OUTPUT: the same words, and numbers within 5 %,
-because a search that ends by time finds other plans on another machine. "..." stands for left out lines. Lines with the
+because the page shows searches that ended by time, and OUTPUT those that ended by the number of plans. "..." stands for left out lines. Lines with the
 time of the search are skipped. Only blocks with the time of an iteration are compared; --all compares all blocks.
 """
 import pathlib
