@@ -41,8 +41,9 @@ class Rounds {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
   }
 
-  // Returns whether a plan was found.
-  bool search(double part);
+  // Returns whether a plan was found. at_least: part of the budget, also where less is left.
+  bool search(double part, double at_least = 1e-3);
+  bool search_of_any_risk();
 
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -75,9 +76,8 @@ class Rounds {
   PlanOutput none_;                   // of those that found no plan the one that looked at most plans
 };
 
-bool Rounds::search(double part) {
-  constexpr double kShortest = 1e-3;
-  part = std::min(part, std::max(left(), kShortest));
+bool Rounds::search(double part, double at_least) {
+  part = std::min(part, std::max(left(), at_least));
   left_ -= part;
   request_.budget = part_of(whole_, part);
   const double before_s = seconds();
@@ -103,6 +103,16 @@ bool Rounds::search(double part) {
   return true;
 }
 
+// A risky plan is a better answer than none, so that it gets time even if the others have spent it.
+bool Rounds::search_of_any_risk() {
+  request_.memory_share = 1;
+  if (whole_.seconds <= 0) return search(1);
+  constexpr double kPart = 0.25, kMoment_s = 0.5;
+  const double at_least = std::max(kPart, kMoment_s / whole_.seconds);
+  request_.costing_deadline = Clock::now() + seconds_of(at_least * whole_.seconds);
+  return search(1, at_least);
+}
+
 AnswerWithinRisk Rounds::run() {
   const bool has_budget = whole_.seconds > 0 || whole_.evaluations > 0;
   const bool is_known = has_budget && search(kToLearn);
@@ -110,10 +120,7 @@ AnswerWithinRisk Rounds::run() {
   if (is_worth_searching()) finds = search(is_known || !has_budget ? kToPlan : kToLook);
   for (int i = 0; i < kMendings && finds && is_last_risky_ && !is_interrupted_; ++i) finds = search(kToMend);
   const double share = request_.memory_share;
-  if (!within_ && !finds && !is_interrupted_) {
-    request_.memory_share = 1;
-    search(1);
-  }
+  if (!within_ && !finds && !is_interrupted_) search_of_any_risk();
   if (within_) return {std::move(*within_), "", share};
   if (!other_) return {std::move(none_), "", share};
   const std::optional<MemoryRisk> risk = limit_.risk_of(other_->result);
