@@ -259,6 +259,9 @@ int import_files(const ConfigurationOptions& options) {
   assumed.insert(assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   const Plan plan = configured_plan(run, options, {workflow, cluster, profile}, warnings);
+  if (run.settings.unread().size() == run.settings.all().size())
+    throw_bad_input(options.files.front() + ": no setting of " + options.from +
+                    " was found; give a launch script, a list of settings or a YAML file of " + options.from);
   check_plan(plan, workflow, cluster);
   warn(run, facts, importer, warnings);
   print_run(workflow, plan, profile);

@@ -243,6 +243,23 @@ std::string why_not_offered(const FrameworkProfile& profile, const Workflow& wor
   return "";
 }
 
+namespace {
+
+// The first device type that has no arithmetic in this precision; empty if all have.
+std::string missing_rate(Precision precision, const Cluster& cluster) {
+  for (const auto& [name, type] : cluster.device_types()) {
+    if (type.flop_per_s.contains(precision)) continue;
+    std::string known;
+    for (const auto& [other, rate] : type.flop_per_s)
+      known += (known.empty() ? "" : ", ") + std::string(name_of(other));
+    return ": " + name + " has no " + std::string(name_of(precision)) + " (it has " + known +
+           "); state another \"precision\" in a workflow document, or leave these devices out";
+  }
+  return "";
+}
+
+}  // namespace
+
 ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow, const Cluster& cluster,
                        LayoutRules rules) {
   ProfiledSpace space;
@@ -256,7 +273,8 @@ ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow
     TaskChoices& choices = space.choices.emplace_back(choices_of(of_task, task, workflow, cluster));
     if (choices.executions.empty())
       throw_bad_input("framework " + profile.name + ": no way to execute task " + task.name +
-                      " can run on the devices of cluster " + cluster.name());
+                      " can run on the devices of cluster " + cluster.name() +
+                      missing_rate(workflow.precision, cluster));
     if (rules == LayoutRules::any) continue;
     if (task.kind == TaskKind::generation) keep_sleep_of_mode(profile, workflow.mode, choices);
     keep_defaults(profile, task, choices);

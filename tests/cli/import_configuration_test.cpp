@@ -201,6 +201,8 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
               HasSubstr("tensor_model_parallel_size: expected an integer from 1 to 100000000, got 0.5"));
   EXPECT_THAT(refused("data.train_batch_size=100000000 actor_rollout_ref.rollout.n=1000000"),
               HasSubstr("more than 100 million sequences"));
+  EXPECT_THAT(refusal("my.own=1 another.key=2\n", {"--gpus", "H100", "--model", "Qwen/Qwen3-14B"}),
+              HasSubstr("no setting of verl was found"));
   const Printed no_files = run_sextant({"import", "verl"});
   EXPECT_EQ(no_files.exit_code, 2);
   EXPECT_THAT(no_files.err, HasSubstr("configurations --from"));

@@ -75,6 +75,32 @@ TEST(SpaceOf, LeavesOutWhatTheModelOrTheClusterCannotDo) {
   EXPECT_EQ(executions().size(), has_host_link ? 2U : 1U);
 }
 
+TEST(SpaceOf, NamesThePrecisionThatADeviceLacks) {
+  const FrameworkProfile profile = profile_of(R"({"training": {}})");
+  const Cluster whole = cluster_of({{"a100", 1}});
+  auto types = whole.device_types();
+  for (auto& [name, type] : types) type.flop_per_s.erase(Precision::bf16);
+  const Cluster cluster("old", types, whole.nodes(), whole.levels());
+  const std::string message = message_of([&] { (void)space_of(profile, ppo_8b(), cluster); });
+  EXPECT_NE(message.find("a100 has no bf16 (it has "), std::string::npos) << message;
+}
+
+TEST(SpaceOf, ContextsDivideTheHeadsOfShardedModels) {
+  const FrameworkProfile profile = profile_of(
+      R"({"training": {"execution": {"zero_stage": 3}, "vary": {"context_parallel": [2, 3], "sharded_over": [2, 64]}}})");
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  for (const Execution& execution : space_of(profile, ppo_8b(), cluster).choices.back().executions)
+    EXPECT_NE(execution.sharded_over, 64);  // more than there are
+  const Workflow workflow = ppo_8b();
+  const Task& training = workflow.actor_training();
+  Execution execution;
+  execution.zero_stage = 3;
+  execution.context_parallel = 3;
+  EXPECT_FALSE(can_execute(execution, training, workflow, 2, 1, 3));  // 32 heads
+  execution.context_parallel = 2;
+  EXPECT_TRUE(can_execute(execution, training, workflow, 2, 1, 2));
+}
+
 // The engine sleeps in synchronous mode and never does one step off; a user of any layout has the choice, and a
 // cluster that does not say how fast its host is has engines that stay.
 TEST(SpaceOf, LetsTheEngineSleepAsTheModeHasIt) {
