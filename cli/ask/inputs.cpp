@@ -1,11 +1,10 @@
 #include "cli/ask/inputs.h"
 
-#include <utility>
+#include <vector>
 
-#include "cli/shared/framework.h"
-#include "sextant/document.h"
-#include "sextant/error.h"
-#include "sextant/profile_space.h"
+#include "cli/ask/question.h"
+#include "cli/shared/command.h"
+#include "cli/shared/notes.h"
 
 namespace sextant::cli {
 
@@ -27,64 +26,16 @@ void add_model_inputs(const Command& command, ModelInputs& inputs) {
 }
 
 LoadedInputs load(const ModelInputs& inputs) {
-  if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty())
-    throw_bad_input("the cluster is missing: --cluster cluster.json, or --gpus, for example 4x8xH100");
-  if (inputs.workflow.empty() && inputs.workflow_in_words.model.empty())
-    throw_bad_input(
-        "the workflow is missing: --workflow workflow.json, or --model, for example Qwen/Qwen3-14B");
-  LoadedInputs loaded;
-  std::vector<std::string> notes;
-  loaded.cluster = inputs.cluster.empty() ? cluster_of(inputs.cluster_in_words, notes)
-                                          : load_document<Cluster>(inputs.cluster).content;
-  ChosenFramework framework = choose_framework({inputs.coefficients, inputs.framework}, loaded.cluster);
-  loaded.chosen = std::move(framework.chosen);
-  loaded.profile = std::move(framework.profile);
-  loaded.workflow = inputs.workflow.empty() ? workflow_of(inputs.workflow_in_words,
-                                                          loaded.profile ? &*loaded.profile : nullptr, notes)
-                                            : load_document<Workflow>(inputs.workflow).content;
-  if (!inputs.save_inputs.empty()) {
-    const std::filesystem::path folder = inputs.save_inputs;
-    save_document(folder / "cluster.json", loaded.cluster);
-    save_document(folder / "workflow.json", loaded.workflow);
-  }
-  loaded.chosen.notes.insert(loaded.chosen.notes.begin(), notes.begin(), notes.end());
+  LoadedInputs loaded = load_inputs(inputs);
+  if (loaded.chosen.is_shipped) add_to_command_line({"--coefficients", loaded.chosen.name});
   return loaded;
 }
 
-Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
-  Plan plan = plan_from_words(layouts, loaded.workflow, loaded.cluster);
-  if (loaded.profile) {
-    plan.weight_sync = loaded.profile->weight_sync;
-    assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
-  }
-  set_degrees(layouts, loaded.workflow, loaded.cluster, plan);
-  check_plan(plan, loaded.workflow, loaded.cluster);
-  for (std::string& sentence : fill_in_unstated(plan, loaded.workflow)) assumed.push_back(std::move(sentence));
+Plan load_plan_aloud(const std::string& file, const LoadedInputs& loaded) {
+  std::vector<std::string> assumed;
+  Plan plan = load_plan(file, loaded, assumed);
+  say(assumed);
   return plan;
-}
-
-Plan load_plan(const std::string& file, const LoadedInputs& loaded, std::vector<std::string>* assumed) {
-  Plan plan = load_document<Plan>(file).content;
-  try {
-    check_plan(plan, loaded.workflow, loaded.cluster);
-  } catch (const Error& error) {
-    throw Error(error.kind(), file + ": " + error.what());
-  }
-  std::vector<std::string> sentences;
-  if (loaded.profile) sentences = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
-  for (std::string& sentence : fill_in_unstated(plan, loaded.workflow))
-    sentences.push_back(std::move(sentence));
-  if (assumed != nullptr) {
-    *assumed = std::move(sentences);
-  } else {
-    say(sentences);
-  }
-  return plan;
-}
-
-void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen) {
-  prediction.coefficients = chosen.name;
-  prediction.framework = chosen.framework;
 }
 
 }  // namespace sextant::cli

@@ -1,0 +1,33 @@
+// This resolves --framework and --coefficients: it chooses the coefficients and the profile of execution.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ask/coefficient_source.h"
+#include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
+
+namespace sextant {
+
+struct FrameworkQuestion {
+  std::string coefficients;  // a file, "none", or empty: the shipped ones
+  std::string framework;     // empty: not given
+};
+
+struct ChosenFramework {
+  ChosenCoefficients chosen;
+  std::optional<FrameworkProfile> profile;  // nullopt: tasks are executed as in HetRL's Appendix B
+};
+
+// The name of a family selects its default profile. If no framework is given: that of a coefficients file, if
+// it is for one alone; a usual engine and trainer ("any") with the shipped coefficients; else none. Each choice
+// that the user did not make is in the notes. Throws Error(bad_input) for a name that neither a profile nor any
+// coefficients have, with the list of known names.
+[[nodiscard]] ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& cluster);
+
+// Returns the profiles in the data folder, or none if there is no such folder.
+[[nodiscard]] std::vector<FrameworkProfile> shipped_profiles();
+
+}  // namespace sextant

@@ -1,0 +1,68 @@
+#include "ask/inputs.h"
+
+#include <utility>
+
+#include "ask/document_source.h"
+#include "ask/framework.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+#include "sextant/profile_space.h"
+
+namespace sextant {
+
+LoadedInputs load_inputs(const ModelInputs& inputs) {
+  if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty())
+    throw_bad_input("the cluster is missing: --cluster cluster.json, or --gpus, for example 4x8xH100");
+  if (inputs.workflow.empty() && inputs.workflow_in_words.model.empty())
+    throw_bad_input(
+        "the workflow is missing: --workflow workflow.json, or --model, for example Qwen/Qwen3-14B");
+  LoadedInputs loaded;
+  std::vector<std::string> notes;
+  loaded.cluster = inputs.cluster.empty() ? cluster_of(inputs.cluster_in_words, notes)
+                                          : document_of<Cluster>(inputs.cluster);
+  ChosenFramework framework = choose_framework({inputs.coefficients, inputs.framework}, loaded.cluster);
+  loaded.chosen = std::move(framework.chosen);
+  loaded.profile = std::move(framework.profile);
+  loaded.workflow = inputs.workflow.empty() ? workflow_of(inputs.workflow_in_words,
+                                                          loaded.profile ? &*loaded.profile : nullptr, notes)
+                                            : document_of<Workflow>(inputs.workflow);
+  if (!inputs.save_inputs.empty()) {
+    const std::filesystem::path folder = inputs.save_inputs;
+    save_document(folder / "cluster.json", loaded.cluster);
+    save_document(folder / "workflow.json", loaded.workflow);
+  }
+  loaded.chosen.notes.insert(loaded.chosen.notes.begin(), notes.begin(), notes.end());
+  return loaded;
+}
+
+Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
+  Plan plan = plan_from_words(layouts, loaded.workflow, loaded.cluster);
+  if (loaded.profile) {
+    plan.weight_sync = loaded.profile->weight_sync;
+    assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
+  }
+  set_degrees(layouts, loaded.workflow, loaded.cluster, plan);
+  check_plan(plan, loaded.workflow, loaded.cluster);
+  for (std::string& sentence : fill_in_unstated(plan, loaded.workflow)) assumed.push_back(std::move(sentence));
+  return plan;
+}
+
+Plan load_plan(const std::string& source, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
+  Plan plan = document_of<Plan>(source);
+  try {
+    check_plan(plan, loaded.workflow, loaded.cluster);
+  } catch (const Error& error) {
+    throw Error(error.kind(), source_name<Plan>(source) + ": " + error.what());
+  }
+  assumed.clear();
+  if (loaded.profile) assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
+  for (std::string& sentence : fill_in_unstated(plan, loaded.workflow)) assumed.push_back(std::move(sentence));
+  return plan;
+}
+
+void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen) {
+  prediction.coefficients = chosen.name;
+  prediction.framework = chosen.framework;
+}
+
+}  // namespace sextant
