@@ -275,6 +275,18 @@ class Explanation:
         )
 
 
+def _sentences(explanation: Explanation) -> list[str]:
+    largest = list(explanation.parts_s.items())[:3]
+    sentences = ["largest parts: " + ", ".join(f"{name} {seconds_text(part_s)}" for name, part_s in largest)]
+    same = [other.name for other in explanation.alternatives if other.is_same]
+    if same:
+        sentences.append(f"{', '.join(same)}: the same plan")
+    for other in explanation.alternatives:
+        if not other.is_same:
+            sentences.append(f"{other.name}: {seconds_text(other.iteration_s)}, {other.ratio:#.3g} times the plan's")
+    return sentences
+
+
 @dataclass(frozen=True)
 class Plan:
     """The answer of plan(): layouts of all tasks, and what is known about them."""
@@ -309,10 +321,8 @@ class Plan:
         ]
         if search.lower_bound_s > 0:
             sentences.append(f"no plan with the same precisions takes less than {seconds_text(search.lower_bound_s)}")
-        for other in self.explanation.alternatives if self.explanation else ():
-            if not other.is_same:
-                sentences.append(f"{other.name} takes {seconds_text(other.iteration_s)}, "
-                                 f"{other.ratio:#.3g} times as much")
+        if self.explanation:
+            sentences += _sentences(self.explanation)
         return tuple(sentences)
 
     def save(self, file: str | os.PathLike[str]) -> None:
