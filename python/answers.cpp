@@ -41,6 +41,15 @@ void add_advice(const PlanCall& call, const PlanInputs& asked, const PlanResult&
   if (!faster.empty()) notes.push_back(std::move(faster));
 }
 
+// Leaves answer_plan from inside its searches.
+struct Cancelled {};
+
+PlanOutput search_uncancelled(const Planner& planner, const PlanRequest& request) {
+  PlanOutput output = search_once(planner, request);
+  if (output.record.was_interrupted) throw Cancelled();
+  return output;
+}
+
 PlanAnswer without_plan(const PlanCall& call, const PlanInputs& asked, const PlanOutput& output) {
   if (output.result.outcome == PlanOutcome::too_large) throw_bad_input(output.result.message);
   PlanAnswer answer;
@@ -71,14 +80,12 @@ Json as_json(const CheckedRun& checked) {
           {"gains", std::move(gains)}, {"notes", checked.notes}};
 }
 
-}  // namespace
-
-PlanAnswer answer_plan(const PlanCall& call, const std::atomic<bool>& is_cancelled) {
+PlanAnswer planned(const PlanCall& call, const std::atomic<bool>& is_cancelled) {
   PlanInputs asked(call.question, load_inputs(call.question.inputs));
   asked.request.is_cancelled = &is_cancelled;
-  PlanOutput output =
-      search_as_asked(call.question, asked,
-                      {[&](const PlanRequest& request) { return search_once(asked.planner, request); }, true});
+  PlanOutput output = search_as_asked(
+      call.question, asked,
+      {[&](const PlanRequest& request) { return search_uncancelled(asked.planner, request); }, true});
   complete_answer(call.question, asked, output);
   const PlanResult& result = output.result;
   if (result.outcome != PlanOutcome::found) return without_plan(call, asked, output);
@@ -95,10 +102,19 @@ PlanAnswer answer_plan(const PlanCall& call, const std::atomic<bool>& is_cancell
   answer.notes = asked.loaded.chosen.notes;
   add(asked.notes, answer.notes);
   if (!output.warning.empty()) answer.notes.push_back(output.warning);
-  if (is_cancelled.load()) return answer;
   if (call.explains) answer.explanation = explained(asked, result);
   add_advice(call, asked, result, answer.notes);
   return answer;
+}
+
+}  // namespace
+
+PlanAnswer answer_plan(const PlanCall& call, const std::atomic<bool>& is_cancelled) {
+  try {
+    return planned(call, is_cancelled);
+  } catch (const Cancelled&) {
+    return {};
+  }
 }
 
 PredictAnswer answer_predict(const PredictCall& call) {

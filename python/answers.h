@@ -24,7 +24,7 @@ struct PlanAnswer {
   std::vector<std::string> notes;
 };
 
-// Searches until the planner ends or `is_cancelled` is set. Throws Error.
+// Searches until the planner ends. The answer is empty if `is_cancelled` is set before that. Throws Error.
 [[nodiscard]] PlanAnswer answer_plan(const PlanCall& call, const std::atomic<bool>& is_cancelled);
 
 struct PredictAnswer {
