@@ -4,6 +4,7 @@
 
 #include "ask/document_source.h"
 #include "ask/framework.h"
+#include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 #include "sextant/profile_space.h"
