@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/this_program.h"
 #include "sextant/error.h"
 
 namespace sextant {
@@ -43,9 +44,8 @@ std::optional<fs::path> find_data_folder() {
   if (const std::optional<fs::path> library = shared_library()) {
     constexpr int kMaxDepth = 5;  // lib/python3.11/site-packages/sextant/_sextant.so
     if (auto data = installed_with(*library, kMaxDepth)) return data;
-  } else {
-    const fs::path program = fs::read_symlink("/proc/self/exe", fault);
-    if (auto data = installed_with(program, 1)) return data;
+  } else if (auto data = installed_with(this_program(), 1)) {
+    return data;
   }
   if (fs::exists(fs::path(SEXTANT_SOURCE_DATA) / "gpus.json", fault)) return SEXTANT_SOURCE_DATA;
   return std::nullopt;

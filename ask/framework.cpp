@@ -1,6 +1,7 @@
 #include "ask/framework.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 
@@ -16,6 +17,9 @@ namespace sextant {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Engines: their coefficients are those of generation alone (data/public/generation).
+constexpr std::array<std::string_view, 4> kEngines{"lmdeploy", "sglang", "tensorrt-llm", "vllm"};
 
 constexpr const char* kUsual = "any";  // the profile for those who name no framework
 
@@ -48,11 +52,10 @@ std::set<std::string> fitted_frameworks() {
   std::set<std::string> all = planned;
   all.insert(fitted.begin(), fitted.end());
   const std::vector<std::string_view> names(all.begin(), all.end());
-  const std::string nearest = nearest_name(name, names);
   for (const std::string& known : planned) fitted.erase(known);
-  throw_bad_input("--framework: there is no framework " + in_quotes(name) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (plans and coefficients: " +
-                  joined(planned) + "; coefficients only: " + joined(fitted) + ")");
+  throw_bad_input("--framework: there is no framework " + in_quotes(name) + did_you_mean(name, names) +
+                  " (plans and coefficients: " + joined(planned) + "; coefficients only: " + joined(fitted) +
+                  ")");
 }
 
 // Whether the coefficients were fitted to runs of the framework, with values of its own or without.
@@ -76,6 +79,40 @@ bool is_file(const std::string& coefficients) {
 std::vector<FrameworkProfile> shipped_profiles() {
   const std::optional<fs::path> data = find_data_folder();
   return data ? load_framework_profiles(*data / "frameworks") : std::vector<FrameworkProfile>{};
+}
+
+void require_trainer(const std::string& framework, const Workflow& workflow) {
+  // "vllm-0.6" is a version of an engine.
+  const bool is_engine = std::any_of(kEngines.begin(), kEngines.end(), [&](std::string_view engine) {
+    return framework.starts_with(engine) &&
+           (framework.size() == engine.size() || framework[engine.size()] == '-');
+  });
+  if (!is_engine) return;
+  for (const Task& task : workflow.tasks) {
+    if (task.kind != TaskKind::training) continue;
+    std::set<std::string> trainers;
+    for (const FrameworkProfile& profile : shipped_profiles()) {
+      if (profile.name != kUsual) trainers.insert(profile.family);
+    }
+    throw_bad_input("--framework: " + framework + " is an engine that only generates, and the workflow has " +
+                    task.name + "; frameworks that train: " + joined(trainers) +
+                    " (their generation runs on such an engine)");
+  }
+}
+
+std::vector<std::string> uneven_batches(const FrameworkProfile& profile, const Workflow& workflow,
+                                        const Plan& plan) {
+  std::vector<std::string> uneven;
+  for (const Task& task : workflow.tasks) {
+    const auto of_kind = profile.tasks.find(task.kind);
+    const int replicas = plan.tasks.at(task.name).data_parallel();
+    if (of_kind == profile.tasks.end() || !of_kind->second.has_even_batch ||
+        workflow.sequences() % replicas == 0)
+      continue;
+    uneven.push_back(std::to_string(workflow.sequences()) + " sequences over " + std::to_string(replicas) +
+                     " replicas of " + task.name);
+  }
+  return uneven;
 }
 
 ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& cluster) {

@@ -8,6 +8,8 @@
 #include "ask/coefficient_source.h"
 #include "sextant/cluster.h"
 #include "sextant/framework_profile.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 
@@ -26,6 +28,13 @@ struct ChosenFramework {
 // that the user did not make is in the notes. Throws Error(bad_input) for a name that neither a profile nor any
 // coefficients have, with the list of known names.
 [[nodiscard]] ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& cluster);
+
+// Throws Error(bad_input) if the framework is an engine that only generates and the workflow has training.
+void require_trainer(const std::string& framework, const Workflow& workflow);
+
+// "56 sequences over 32 replicas of actor_training", for tasks whose replicas must have equal shares of a batch.
+[[nodiscard]] std::vector<std::string> uneven_batches(const FrameworkProfile& profile, const Workflow& workflow,
+                                                      const Plan& plan);
 
 // Returns the profiles in the data folder, or none if there is no such folder.
 [[nodiscard]] std::vector<FrameworkProfile> shipped_profiles();

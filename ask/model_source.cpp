@@ -36,6 +36,8 @@ std::string name_of_file(const fs::path& file) {
 
 FoundModel parse_file(const fs::path& file, const std::string& name) {
   const std::string text = read_text_file(file);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw_bad_input("the file is empty; expected the config.json of a Hugging Face model, or a model document");
   const Json json = parse_config(text);
   if (json.is_object() && json.contains("schema"))
     return {parse_document<Model>(text).content, file.string(), {}};

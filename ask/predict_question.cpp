@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ask/framework.h"
 #include "planner/search/engine_rules.h"
 #include "planner/verify/framework_rules.h"
 #include "sextant/error.h"
@@ -47,10 +48,8 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
       add(std::to_string(stages) + " pipeline stages in " + task.name);
     if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
     if (!has_stages) add("these layers of the stages of " + task.name);
-    if (choices.has_even_batch && workflow.sequences() % layout.data_parallel() != 0)
-      add(std::to_string(workflow.sequences()) + " sequences over " + std::to_string(layout.data_parallel()) +
-          " replicas of " + task.name);
   }
+  for (const std::string& what : uneven_batches(profile, workflow, plan)) add(what);
   const auto named = [&](const auto& pair) {
     return workflow.tasks[pair.first].name + " and " + workflow.tasks[pair.second].name;
   };
@@ -91,21 +90,21 @@ PredictedPlan plan_in_question(const PlanToPredict& question, const LoadedInputs
 }
 
 void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded, PredictedPlan& predicted) {
-  std::vector<std::string> notes = std::move(predicted.prediction.notes);
+  const std::vector<std::string> assumed = std::move(predicted.prediction.notes);
+  predicted.broken.clear();
   if (loaded.profile) {
     const std::string reason = why_not_offered(*loaded.profile, loaded.workflow);
     if (!reason.empty()) {
-      notes.push_back("Note: " + reason + ".");
+      predicted.broken.push_back("Note: " + reason + ".");
     } else if (loaded.profile->name != "any") {
-      for (std::string& note :
-           beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, predicted.plan))
-        notes.push_back(std::move(note));
+      predicted.broken = beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, predicted.plan);
     }
   }
   const PredictionQuery asked{loaded.cluster, loaded.workflow, predicted.plan, loaded.chosen.coefficients,
                               loaded.chosen.framework};
   predicted.prediction = predict_with_trust(asked);
-  predicted.prediction.notes = std::move(notes);
+  predicted.prediction.notes = predicted.broken;
+  predicted.prediction.notes.insert(predicted.prediction.notes.end(), assumed.begin(), assumed.end());
   name_coefficients(predicted.prediction, loaded.chosen);
   if (question.has_sensitivities) predicted.prediction.sensitivities = sensitivities_of(asked);
 }

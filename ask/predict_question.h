@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ask/inputs.h"
 
@@ -16,6 +17,7 @@ struct PlanToPredict {
 struct PredictedPlan {
   Plan plan;
   Prediction prediction;
+  std::vector<std::string> broken;  // rules of the framework; also the first notes of the prediction
 };
 
 // Throws Error(bad_input) if the question has neither a plan nor layouts.
@@ -24,7 +26,7 @@ void require_plan(const PlanToPredict& question);
 // The plan of the question, complete; the notes of its prediction say what was assumed.
 [[nodiscard]] PredictedPlan plan_in_question(const PlanToPredict& question, const LoadedInputs& loaded);
 
-// Predicts the plan with intervals. Notes are added on what the framework cannot run of it.
+// Predicts the plan with intervals. Notes on what the framework cannot run of it come first.
 void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded, PredictedPlan& predicted);
 
 }  // namespace sextant

@@ -19,9 +19,9 @@ constexpr std::array<Feature, 7> kFeatures{{
     {&TaskExperience::parameters, 4, "parameters"},
     {&TaskExperience::sequence_tokens, 4, "tokens in a sequence"},
     {&TaskExperience::replica_sequences, 8, "sequences on a replica"},
-    {&TaskExperience::tensor_parallel, 2, "tensor parallel"},
-    {&TaskExperience::pipeline_parallel, 4, "pipeline parallel"},
-    {&TaskExperience::data_parallel, 4, "data parallel"},
+    {&TaskExperience::tensor_parallel, 2, "ways of tensor parallelism"},
+    {&TaskExperience::pipeline_parallel, 4, "pipeline stages"},
+    {&TaskExperience::data_parallel, 4, "replicas"},
     {&TaskExperience::nodes, 4, "nodes"},
 }};
 constexpr double kOtherDevice = 1.5;
@@ -71,8 +71,16 @@ TaskExperience experience_of(const PreparedRun& run, const TaskWork& work) {
   return out;
 }
 
+// "80", "2448", "14.8 billion": counts of things.
+std::string shown_count(double count) {
+  constexpr double kMillion = 1e6, kBillion = 1e9;
+  if (count >= kBillion) return format_number(count / kBillion) + " billion";
+  if (count >= kMillion) return format_number(count / kMillion) + " million";
+  return std::to_string(std::llround(count));
+}
+
 std::string shown(const TaskExperience& asked, const Feature& feature) {
-  return format_number(asked.*feature.member) + " " + feature.noun;
+  return shown_count(asked.*feature.member) + " " + feature.noun;
 }
 
 // Reasons: properties of the query that no run of its kind (and device type) had.
@@ -135,9 +143,9 @@ void add_out_of_range(const TaskExperience& asked, const std::vector<const TaskE
     const Range range = range_of(feature, seen);
     const double steps = steps_beyond(asked.*feature.member, range, feature);
     if (steps > 1) {
-      reasons.push_back(shown(asked, feature) + ", calibrated up to " + format_number(range.maximum));
+      reasons.push_back(shown(asked, feature) + ", calibrated up to " + shown_count(range.maximum));
     } else if (steps < -1) {
-      reasons.push_back(shown(asked, feature) + ", calibrated from " + format_number(range.minimum));
+      reasons.push_back(shown(asked, feature) + ", calibrated from " + shown_count(range.minimum));
     }
   }
 }

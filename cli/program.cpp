@@ -10,6 +10,7 @@
 
 #include "cli/probe/error_of_all_ranks.h"
 #include "cli/shared/command.h"
+#include "cli/shared/output_file.h"
 #include "probes/comm/communicator.h"
 #include "probes/comm/lone_rank.h"
 #include "probes/host/blas.h"
@@ -72,11 +73,27 @@ Communicator& joined() {
 
 std::string file_name_of(const char* path) { return std::filesystem::path(path).filename().string(); }
 
+// Not in jobs of several processes: only the host of the first rank needs the folders, which process that is only
+// MPI knows, and a traced program starts MPI itself.
+void check_outputs(const CommandLine& line) {
+  const std::vector<OutputPath> outputs = line.given_outputs();
+  if (outputs.empty() || !proof_of_other_ranks(process_environment()).empty()) return;
+  for (const OutputPath& output : outputs) {
+    if (output.is_folder) make_folder(*output.path);
+  }
+  for (const OutputPath& output : outputs) {
+    if (!output.is_folder) require_writable(output.option.name(), *output.path);
+  }
+}
+
 int run_command(const Program& program, int argc, char** argv) {
   CommandLine line(file_name_of(argv[0]), program.description, current_provenance().tool_version,
                    "Exit codes: 0 done, 1 the answer is no, 2 bad input or usage, 3 the machine failed.");
   for (const auto add_command : program.commands) add_command(line);
-  if (line.parse(argc, argv)) return line.run();
+  if (line.parse(argc, argv)) {
+    check_outputs(line);
+    return line.run();
+  }
   // All ranks were given the same words: one says what is wrong with them.
   if (!line.is_wrong() || joined().rank() == 0) line.say();
   return line.is_wrong() ? kBadInput : kDone;

@@ -32,7 +32,12 @@ void load_into(std::optional<Document<T>>& slot, std::string file, const std::st
 
 int run(const Options& options) {
   if (!options.folder.empty() && !std::filesystem::is_directory(options.folder)) {
-    throw_bad_input(options.folder + ": no such folder");
+    const char* found =
+        std::filesystem::exists(options.folder)
+            ? ": expected a folder with cluster.json, runs.json, ...; single documents have options, "
+              "such as --plan plan.json"
+            : ": no such folder";
+    throw_bad_input(options.folder + found);
   }
   ReportInput input;
   input.title = options.title;
@@ -79,8 +84,8 @@ void add_report(CommandLine& line) {
   command.add_option("--explanation", options->explanation,
                      "Explanation document, from sextant plan --explain-out");
   command.add_option("--title", options->title, "Title of the page").shows_default();
-  command.add_option("--out", options->out, "HTML file to write").shows_default();
-  command.add_option("--markdown", options->markdown, "Markdown file to write");
+  command.add_output("--out", options->out, "HTML file to write").shows_default();
+  command.add_output("--markdown", options->markdown, "Markdown file to write");
   command.add_flag("--json", options->json, "Print the data of the report as JSON, and write no files");
   command.footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
   command.runs([options] { return run(*options); });

@@ -1,5 +1,7 @@
 #include "sextant/document.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "core/json_value.h"
@@ -31,12 +33,50 @@ bool parse_version(std::string_view text, SchemaVersion& version) {
   return take_number(text, version.minor) && text.empty();
 }
 
+// How people get a document of a kind.
+struct Maker {
+  std::string_view kind, command;
+};
+constexpr std::array<Maker, 13> kMakers{{
+    {"accuracy", "sextant validate runs.json --coefficients coefficients.json --out accuracy.json"},
+    {"cluster",
+     "sextant probe --out cluster.json, or without measuring sextant plan --gpus ... --save-inputs FOLDER"},
+    {"coefficients", "sextant calibrate runs.json --out coefficients.json"},
+    {"experiments", "sextant calibrate runs.json --suggest 4 --suggested experiments.json"},
+    {"explanation", "sextant plan --explain --explain-out explanation.json"},
+    {"job", "sextant coschedule job --out job.json"},
+    {"placement", "sextant coschedule create"},
+    {"plan", "sextant plan --out plan.json"},
+    {"prediction", "sextant predict --out prediction.json"},
+    {"runs", "sextant proxy --cluster cluster.json, or sextant import verl train.log"},
+    {"search", "sextant plan --search-out search.json"},
+    {"coschedule_simulation", "sextant coschedule simulate --out simulation.json"},
+    {"workflow", "sextant plan --gpus ... --model ... --save-inputs FOLDER"},
+}};
+
+// "; to make one: sextant plan --out plan.json"
+std::string advice_for(std::string_view kind) {
+  const auto* maker =
+      std::find_if(kMakers.begin(), kMakers.end(), [&](const Maker& known) { return known.kind == kind; });
+  return maker == kMakers.end() ? "" : "; to make one: " + std::string(maker->command);
+}
+
+// Refuses what is no document at all: an empty file, "{}", a list.
+void require_document(const Json& body, std::string_view kind, SchemaVersion known) {
+  if (body.is_object() && body.contains("schema")) return;
+  const char* found = body.is_object()  ? "an object without \"schema\""
+                      : body.is_array() ? "an array"
+                                        : "one value";
+  throw_bad_input("expected a document with \"schema\": \"" + schema_name(kind, known) + "\", got " + found +
+                  advice_for(kind));
+}
+
 void check_schema(const JsonView& view, std::string_view kind, SchemaVersion known) {
   const std::string schema = view.text();
   const std::string shown = in_quotes(schema);
   const std::string prefix = "sextant." + std::string(kind) + "/";
   if (!schema.starts_with(prefix)) {
-    view.fail("expected a sextant." + std::string(kind) + " document, got " + shown);
+    view.fail("expected a sextant." + std::string(kind) + " document, got " + shown + advice_for(kind));
   }
   SchemaVersion version;
   if (!parse_version(std::string_view(schema).substr(prefix.size()), version)) {
@@ -54,7 +94,11 @@ void check_schema(const JsonView& view, std::string_view kind, SchemaVersion kno
 
 void open_document(std::string_view text, std::string_view kind, SchemaVersion version, Provenance& provenance,
                    const std::function<void(const JsonView&)>& read_body) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    throw_bad_input("the file is empty; expected a sextant." + std::string(kind) + " document" +
+                    advice_for(kind));
   Json body = parse_json(text);
+  require_document(body, kind, version);
   const JsonView view(body);
   check_schema(view.required("schema"), kind, version);
   const auto stated = view.optional("provenance");

@@ -60,13 +60,20 @@ class Config {
   const Architecture& architecture_;
 };
 
+JsonView model_type_of(const JsonView& config) {
+  if (const auto type = stated(config, "model_type")) return *type;
+  config.fail(
+      "missing member \"model_type\"; expected the config.json of a Hugging Face model, or a model document "
+      "(\"schema\": \"sextant.model/...\") with its shape");
+}
+
 // "Qwen3ForCausalLM", or the model type if the config names no class.
 std::string class_name(const JsonView& config) {
   if (const auto classes = stated(config, "architectures")) {
     const std::vector<JsonView> names = classes->items();
     if (!names.empty()) return names.front().text();
   }
-  return config.required("model_type").text();
+  return model_type_of(config).text();
 }
 
 // The part of a config that describes the language model: the config itself, or a member of a vision-language
@@ -81,7 +88,7 @@ JsonView language_part(const JsonView& config) {
 // The type of the language model, which old vision-language configs state only for the whole.
 const Architecture& architecture_of(const JsonView& config, const JsonView& part, const std::string& name) {
   const auto own = stated(part, "model_type");
-  const JsonView type = own ? *own : config.required("model_type");
+  const JsonView type = own ? *own : model_type_of(config);
   const std::string model_type = type.text();
   const std::string who = in_quotes(name) + " (model_type " + in_quotes(model_type) + ")";
   const std::string_view reason = why_no_architecture(model_type);

@@ -91,6 +91,7 @@ class TaskCheck {
   void check_execution() const {
     const Execution& execution = task_.execution;
     const std::string at = path_ + "/execution";
+    if (execution.sharded_over > 0) check_sharding(at + "/sharded_over");
     if (execution.expert_parallel > 1) {
       if (!model_.experts) {
         throw_bad_input(at + "/expert_parallel: model " + in_quotes(model_.name) + " has no experts");
@@ -110,6 +111,15 @@ class TaskCheck {
         }
       }
     }
+  }
+
+  void check_sharding(const std::string& at) const {
+    const int over = task_.execution.sharded_over;
+    if (task_.execution.zero_stage == 0) throw_bad_input(at + ": has no meaning without zero_stage");
+    const int holders = task_.data_parallel() * task_.execution.context_parallel;
+    if (holders % over != 0)
+      throw_bad_input(at + ": " + std::to_string(over) + " does not divide the " + std::to_string(holders) +
+                      " devices that hold the same weights (replicas times context_parallel)");
   }
 
   // Before generation nobody knows how long a response will be.

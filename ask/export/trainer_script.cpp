@@ -118,6 +118,10 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
   script.text = std::move(exported.text);
   script.unsaid = std::move(exported.unsaid);
   script.notes = std::move(exported.notes);
+  for (const std::string& what : uneven_batches(*loaded.profile, loaded.workflow, exported.plan))
+    script.notes.push_back(
+        "note: " + what + ": " + loaded.profile->name +
+        " gives all replicas equally many and refuses or drops the rest; change --prompts or --responses");
   script.costs = describe_costs(plan, exported.plan, loaded);
   return script;
 }

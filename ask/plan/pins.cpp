@@ -24,9 +24,8 @@ void require_task(const std::string& task, const Workflow& workflow) {
     names.push_back(known.name);
     all += (all.empty() ? "" : ", ") + known.name;
   }
-  const std::string nearest = nearest_name(task, names);
-  throw_bad_input("workflow " + workflow.name + " has no task " + in_quotes(task) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (tasks: " + all + ")");
+  throw_bad_input("workflow " + workflow.name + " has no task " + in_quotes(task) + did_you_mean(task, names) +
+                  " (tasks: " + all + ")");
 }
 
 // Reads names separated by commas; no device may be listed twice.
@@ -48,7 +47,8 @@ std::set<DeviceId> parse_devices(const std::string& text, const Cluster& cluster
 
 Written parse_pin(const std::string& text, const LoadedInputs& loaded) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) throw_bad_input("expected TASK=DEVICES");
+  if (equals == std::string::npos || equals == 0)
+    throw_bad_input("expected TASK=DEVICES, such as actor_generation=node0");
   const std::string task = text.substr(0, equals);
   require_task(task, loaded.workflow);
   return {task, pin_to(parse_devices(text.substr(equals + 1), loaded.cluster))};
@@ -56,7 +56,8 @@ Written parse_pin(const std::string& text, const LoadedInputs& loaded) {
 
 Written parse_layout(const std::string& text, const LoadedInputs& loaded, std::vector<std::string>& notes) {
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) throw_bad_input("expected PLAN.json:TASK");
+  if (colon == std::string::npos || colon == 0)
+    throw_bad_input("expected PLAN.json:TASK, such as plan.json:actor_generation");
   const std::string task = text.substr(colon + 1);
   require_task(task, loaded.workflow);
   std::vector<std::string> assumed;

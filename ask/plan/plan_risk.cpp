@@ -90,7 +90,8 @@ RunPart run_part(const std::string& text) {
                        *factor > 0 && *factor <= kLargest;
   if (!is_part)
     throw_bad_input("--length-schedule: " + in_quotes(text) +
-                    ": expected ITERATIONS:LENGTH_FACTOR, such as 300:1.5");
+                    ": expected ITERATIONS:LENGTH_FACTOR with at least 1 iteration and a factor above 0 and at "
+                    "most 1000, such as 300:1.5");
   return {*iterations, *factor};
 }
 

@@ -72,7 +72,7 @@ class Rounds {
   int risky_ = 0;                     // plans above the limit
   std::optional<PlanOutput> within_;  // the fastest within the limit
   std::optional<PlanOutput> other_;   // the fastest of the riskier ones
-  PlanOutput none_;                   // the last that found no plan
+  PlanOutput none_;                   // of those that found no plan the one that looked at most plans
 };
 
 bool Rounds::search(double part) {
@@ -85,7 +85,8 @@ bool Rounds::search(double part) {
   overrun_s_ = std::max(0.0, seconds() - before_s - request_.budget.seconds);
   is_interrupted_ = answer.record.was_interrupted;
   if (!is_found(answer)) {
-    none_ = std::move(answer);
+    if (answer.result.candidates >= none_.result.candidates) none_ = std::move(answer);
+    none_.record.was_interrupted = is_interrupted_;
     return false;
   }
   const std::optional<MemoryRisk> risk = limit_.risk_of(answer.result);

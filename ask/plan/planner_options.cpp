@@ -27,11 +27,10 @@ std::string names_with(bool PlannerTraits::*trait) {
 
 [[noreturn]] void refuse_name(const std::string& written) {
   const std::vector<std::string_view> names = planner_names();
-  const std::string nearest = nearest_name(written, names);
   std::string all;
   for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
-  throw_bad_input("--planner: unknown planner " + in_quotes(written) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (planners: " + all + ")");
+  throw_bad_input("--planner: unknown planner " + in_quotes(written) + did_you_mean(written, names) +
+                  " (planners: " + all + ")");
 }
 
 Objective objective_of(const PlannerOptions& options) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <regex>
 #include <utility>
 
 #include "ask/words/nearest_name.h"
@@ -85,8 +86,21 @@ std::string suggestion(const std::string& name, const Facts& facts, const Publis
   std::vector<std::string> names = facts.gpu_names();
   for (const Instance& instance : hardware.instances) names.push_back(instance.name);
   const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string near = nearest_name(name, views);
+  std::string near = nearest_name(name, views);
+  if (facts.has_gpu(near)) {  // names of GPUs are in lower case
+    const std::string& spelled = facts.gpu(near).name;
+    const auto is_same = [](char small, unsigned char c) { return small == std::tolower(c); };
+    const bool is_begin =
+        near.size() <= spelled.size() && std::equal(near.begin(), near.end(), spelled.begin(), is_same);
+    near = is_begin ? spelled.substr(0, near.size()) : spelled;
+  }
   return near.empty() ? "" : "; did you mean " + near + "?";
+}
+
+// Writes "+" in place of what else stands between two groups: "8x4xH100, 2x8xA100".
+std::string joined_with_plus(const std::string& text) {
+  static const std::regex between(R"(([^\s,;&+])[\s,;&+]*[\s,;&][\s,;&+]*(?=[0-9]+[xX]))");
+  return std::regex_replace(text, between, "$1+");
 }
 
 Group parse_group(const std::string& text, const Facts& facts, const PublishedHardware& hardware) {
@@ -265,6 +279,9 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 ClusterFromText cluster_from_text(const std::string& text, const NetworkChoice& network, const Facts& facts,
                                   const std::filesystem::path& data) {
   const PublishedHardware hardware = PublishedHardware::load(data);
+  if (const std::string joined = joined_with_plus(text); joined != text)
+    throw_bad_input("--gpus: groups of nodes are joined with \"+\" and without spaces: " + in_quotes(joined) +
+                    ", got " + in_quotes(text));
   std::vector<Group> groups;
   for (const std::string& words : split(text, '+')) {
     if (words.empty() && !text.empty())

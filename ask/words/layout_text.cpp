@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -24,6 +27,7 @@ struct Layout {
   int first = 0, devices = 0;
   std::optional<Recompute> recompute;
   std::optional<std::set<std::string>> offloaded;  // empty: nothing
+  double cache_share = 0, cache_bytes = 0;         // KV cache of a GPU, one of both; 0: not given
 
   [[nodiscard]] int get(const char* name, int otherwise = 1) const {
     const auto found = degrees.find(name);
@@ -31,30 +35,47 @@ struct Layout {
   }
 };
 
-int number_of(const Layout& layout, const std::string& text) {
+bool is_engine(const Layout& layout) { return layout.option == "--rollout"; }
+
+constexpr int kMaxDegree = 9'999'999;
+
+// nullopt: not a whole number from 0 to kMaxDegree.
+std::optional<int> whole_number(const std::string& text) {
   const bool is_number = !text.empty() && text.size() <= 7 &&
                          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_number) throw_bad_input(layout.option + ": expected a whole number, got " + in_quotes(text));
-  return std::stoi(text);
+  return is_number ? std::optional<int>(std::stoi(text)) : std::nullopt;
 }
 
-void take_devices(const std::string& text, const Cluster& cluster, Layout& layout) {
+// The number of "tp=4".
+int degree_of(const Layout& layout, const std::string& part) {
+  const std::string name = part.substr(0, part.find('='));
+  const int minimum = name == "zero" ? 0 : 1, maximum = name == "zero" ? 3 : kMaxDegree;
+  const std::optional<int> degree = whole_number(part.substr(std::min(name.size() + 1, part.size())));
+  if (!degree || *degree < minimum || *degree > maximum)
+    throw_bad_input(layout.option + ": expected a whole number from " + std::to_string(minimum) + " to " +
+                    std::to_string(maximum) + " after " + name + "=, got " + in_quotes(part) +
+                    "; for example " + layout.option +
+                    (is_engine(layout) ? " tp=2,sequences=256" : " fsdp=32,tokens=16384"));
+  return *degree;
+}
+
+void take_devices(const std::string& part, const std::string& text, const Cluster& cluster, Layout& layout) {
   const std::size_t dash = text.find('-');
-  layout.first = number_of(layout, text.substr(0, dash));
-  const int last = dash == std::string::npos ? layout.first : number_of(layout, text.substr(dash + 1));
-  layout.devices = last - layout.first + 1;
-  if (layout.devices < 1 || last >= cluster.device_count())
+  const std::optional<int> first = whole_number(text.substr(0, dash)),
+                           last = dash == std::string::npos ? first : whole_number(text.substr(dash + 1));
+  if (!first || !last || *last < *first || *last >= cluster.device_count())
     throw_bad_input(layout.option + ": expected gpus=FIRST-LAST with numbers from 0 to " +
-                    std::to_string(cluster.device_count() - 1) + ", got " + in_quotes(text));
+                    std::to_string(cluster.device_count() - 1) + ", got " + in_quotes(part));
+  layout.first = *first;
+  layout.devices = *last - *first + 1;
 }
-
-bool is_engine(const Layout& layout) { return layout.option == "--rollout"; }
 
 // The words of an option, for messages.
 std::string known_words(const Layout& layout) {
-  if (is_engine(layout)) return "tp=, pp=, dp=, ep=, sequences=, offload= and gpus=";
+  if (is_engine(layout)) return "tp=, pp=, dp=, ep=, sequences=, offload=, cache= and gpus=";
   const std::string recompute = layout.option == "--train" ? "recompute=, " : "";
-  return "tp=, pp=, dp=, cp=, ep=, fsdp=, zero=, tokens=, sequences=, " + recompute + "offload= and gpus=";
+  return "tp=, pp=, dp=, cp=, ep=, fsdp=, zero=, shard=, tokens=, sequences=, " + recompute +
+         "offload= and gpus=";
 }
 
 void take_recompute(const std::string& part, const std::string& value, Layout& layout) {
@@ -66,6 +87,27 @@ void take_recompute(const std::string& part, const std::string& value, Layout& l
   }
   if (!layout.recompute)
     throw_bad_input(layout.option + ": expected recompute=none, selective or full, got " + in_quotes(part));
+}
+
+// "0.5" of a GPU's memory, "20GB" or "20GiB".
+void take_cache(const std::string& part, const std::string& value, Layout& layout) {
+  if (!is_engine(layout))
+    throw_bad_input(layout.option + ": only generation has a KV cache, which --rollout states; " +
+                    in_quotes(part));
+  if (layout.cache_share > 0 || layout.cache_bytes > 0)
+    throw_bad_input(layout.option + ": cache is given twice");
+  constexpr double kGb = 1e9, kGib = 1024.0 * 1024 * 1024, kMaxBytes = 1e13;
+  double number = 0;
+  const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
+  const std::string unit(end, value.data() + value.size());
+  const double bytes = unit == "GB" ? std::round(number * kGb) : unit == "GiB" ? std::round(number * kGib) : 0;
+  const bool is_share = unit.empty() && number > 0 && number < 1;
+  if (fault != std::errc() || !(is_share || (bytes > 0 && bytes < kMaxBytes)))
+    throw_bad_input(
+        layout.option +
+        ": expected cache= with a share of a GPU's memory between 0 and 1, or its size in GB or GiB, got " +
+        in_quotes(part) + "; for example cache=0.4 or cache=30GB");
+  (is_share ? layout.cache_share : layout.cache_bytes) = is_share ? number : bytes;
 }
 
 // "weights+optimizer", or "none".
@@ -89,9 +131,9 @@ void take_offloaded(const std::string& part, const std::string& value, Layout& l
 }
 
 Layout parse_layout(const std::string& option, const std::string& words, const Cluster& cluster) {
-  constexpr std::array<std::string_view, 9> kDegrees{"tp",   "pp",   "dp",     "cp",       "ep",
-                                                     "fsdp", "zero", "tokens", "sequences"};
-  Layout layout{option, words, {}, 0, cluster.device_count(), {}, {}};
+  constexpr std::array<std::string_view, 10> kDegrees{"tp",   "pp",   "dp",    "cp",     "ep",
+                                                      "fsdp", "zero", "shard", "tokens", "sequences"};
+  Layout layout{option, words, {}, 0, cluster.device_count(), {}, {}, 0, 0};
   for (std::size_t from = 0; from <= words.size();) {
     const std::size_t comma = std::min(words.find(',', from), words.size());
     const std::string part = words.substr(from, comma - from);
@@ -100,22 +142,21 @@ Layout parse_layout(const std::string& option, const std::string& words, const C
     const std::string name = part.substr(0, equals),
                       value = equals < part.size() ? part.substr(equals + 1) : "";
     if (name == "gpus") {
-      take_devices(value, cluster, layout);
+      take_devices(part, value, cluster, layout);
       continue;
     }
-    if (name == "recompute" || name == "offload") {
-      (name == "offload" ? take_offloaded : take_recompute)(part, value, layout);
+    if (name == "recompute" || name == "offload" || name == "cache") {
+      (name == "offload" ? take_offloaded : name == "cache" ? take_cache : take_recompute)(part, value, layout);
       continue;
     }
     if (std::find(kDegrees.begin(), kDegrees.end(), name) == kDegrees.end())
       throw_bad_input(option + ": expected " + known_words(layout) + " with commas between them, got " +
                       in_quotes(part));
-    const int degree = number_of(layout, value);
-    if (degree < (name == "zero" ? 0 : 1) || (name == "zero" && degree > 3))
-      throw_bad_input(option + ": " + in_quotes(part) + " is out of range");
-    if (is_engine(layout) && (name == "fsdp" || name == "zero" || name == "cp" || name == "tokens"))
+    if (is_engine(layout) &&
+        (name == "fsdp" || name == "zero" || name == "shard" || name == "cp" || name == "tokens"))
       throw_bad_input(option + ": an engine has no " + name + "; it takes " + known_words(layout));
-    if (!layout.degrees.emplace(name, degree).second) throw_bad_input(option + ": " + name + " is given twice");
+    if (!layout.degrees.emplace(name, degree_of(layout, part)).second)
+      throw_bad_input(option + ": " + name + " is given twice");
   }
   if (layout.degrees.contains("tokens") && layout.degrees.contains("sequences"))
     throw_bad_input(option + ": a micro-batch is counted in tokens or in sequences; give tokens or sequences");
@@ -158,8 +199,15 @@ Layout layout_for(const LayoutOptions& layouts, TaskKind kind, const Cluster& cl
   return parse_layout(option, words, cluster);
 }
 
+double smallest_memory(const TaskPlan& plan, const Cluster& cluster) {
+  double bytes = std::numeric_limits<double>::infinity();
+  for (const DeviceId device : plan.devices())
+    bytes = std::min(bytes, cluster.type_of(device).memory_bytes.value);
+  return bytes;
+}
+
 // The options of the words. Tasks that only score and have the layout of training keep their own options.
-void set_options(const Layout& layout, TaskKind kind, TaskPlan& plan) {
+void set_options(const Layout& layout, TaskKind kind, const Cluster& cluster, TaskPlan& plan) {
   if (kind == TaskKind::inference && layout.option == "--train") return;
   Execution& execution = plan.execution;
   if (layout.recompute) plan.recompute = *layout.recompute;
@@ -171,6 +219,9 @@ void set_options(const Layout& layout, TaskKind kind, TaskPlan& plan) {
   const int sequences = layout.get("sequences", 0);
   if (kind == TaskKind::generation) {
     if (sequences > 0) plan.decode_batch_sequences = sequences;
+    if (layout.cache_bytes > 0) execution.kv_cache_bytes = layout.cache_bytes;
+    if (layout.cache_share > 0)
+      execution.kv_cache_bytes = std::floor(layout.cache_share * smallest_memory(plan, cluster));
     return;
   }
   const int tokens = layout.get("tokens", 0);
@@ -209,7 +260,15 @@ std::string degree_words(const TaskPlan& plan, const UniformLayout& layout, Task
   const bool is_fsdp = kind != TaskKind::generation && execution.zero_stage == kShardsWeights;
   add(is_fsdp ? "fsdp" : "dp", layout.data_parallel, 0);
   if (kind == TaskKind::training && !is_fsdp) add("zero", execution.zero_stage, -1);
+  add("shard", execution.sharded_over, 0);
   return words.substr(1);
+}
+
+// "34.012": as many digits as it needs.
+std::string gigabytes(double bytes) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), bytes / 1e9).ptr;
+  return {text.data(), end};
 }
 
 std::optional<std::string> words_of(const TaskPlan& plan, TaskKind kind, const Cluster& cluster) {
@@ -218,6 +277,7 @@ std::optional<std::string> words_of(const TaskPlan& plan, TaskKind kind, const C
   std::string words = degree_words(plan, *layout, kind);
   if (kind == TaskKind::generation) {
     if (plan.decode_batch_sequences > 0) words += ",sequences=" + std::to_string(plan.decode_batch_sequences);
+    if (plan.execution.kv_cache_bytes > 0) words += ",cache=" + gigabytes(plan.execution.kv_cache_bytes) + "GB";
   } else if (plan.execution.micro_batch_tokens > 0) {
     words += ",tokens=" + std::to_string(plan.execution.micro_batch_tokens);
   } else {
@@ -246,10 +306,12 @@ Plan plan_from_words(const LayoutOptions& layouts, const Workflow& workflow, con
                       " layers of the model");
     TaskPlan& of_task = plan.tasks[task.name];
     of_task.replicas = expand_layout(uniform, layers);
+    const bool has_options = task.kind != TaskKind::inference || layout.option != "--train";
+    const bool has_batch = layout.degrees.contains("tokens") || layout.degrees.contains("sequences");
     const bool has_order = uniform.data_parallel > 1 && uniform.pipeline_parallel > 1;
-    of_task.unstated = {.micro_batch = true,
-                        .decode_batch = true,
-                        .recompute = true,
+    of_task.unstated = {.micro_batch = !(has_options && has_batch && task.kind != TaskKind::generation),
+                        .decode_batch = !(has_options && has_batch && task.kind == TaskKind::generation),
+                        .recompute = !(has_options && layout.recompute),
                         .execution = true,
                         .outermost = has_order};
   }
@@ -267,7 +329,8 @@ void set_degrees(const LayoutOptions& layouts, const Workflow& workflow, const C
     }
     if (layout.degrees.contains("fsdp")) execution.zero_stage = 3;
     if (layout.degrees.contains("zero")) execution.zero_stage = layout.get("zero");
-    set_options(layout, task.kind, plan.tasks.at(task.name));
+    if (layout.degrees.contains("shard")) execution.sharded_over = layout.get("shard");
+    set_options(layout, task.kind, cluster, plan.tasks.at(task.name));
   }
 }
 

@@ -18,6 +18,9 @@ namespace {
 
 constexpr double kSigma = 0.6;
 constexpr double kMaxTokens = 1e8;
+const std::string kSample =
+    R"(a line of JSON for each sample: {"prompt_tokens": 400, "response_tokens": 1500})";
+constexpr const char* kLengthExamples = "; for example 4096, or mean=1500,max=4096";
 
 double number_in(const std::string& text, const std::string& option) {
   std::size_t end = 0;
@@ -28,7 +31,8 @@ double number_in(const std::string& text, const std::string& option) {
     end = std::string::npos;
   }
   if (end != text.size() || !std::isfinite(value) || value <= 0 || value > kMaxTokens)
-    throw_bad_input(option + ": expected a number of tokens between 0 and 1e8, got " + in_quotes(text));
+    throw_bad_input(option + ": expected a number of tokens above 0 and at most 1e8, got " + in_quotes(text) +
+                    kLengthExamples);
   return value;
 }
 
@@ -43,7 +47,7 @@ std::map<std::string, double> numbers_by_name(const std::string& text, const std
     if (equals == std::string::npos || std::find(kNames.begin(), kNames.end(), name) == kNames.end())
       throw_bad_input(option +
                       ": expected a number, or mean=, median=, sigma= and max= with commas between them, got " +
-                      in_quotes(text));
+                      in_quotes(text) + kLengthExamples);
     if (!numbers.emplace(name, number_in(part.substr(equals + 1), option)).second)
       throw_bad_input(option + ": " + name + " is given twice");
     from = comma + 1;
@@ -112,14 +116,17 @@ Lengths lengths_from_text(const std::string& text, const std::string& option) {
   };
   const auto mean = get("mean"), median = get("median"), max = get("max");
   if (mean.has_value() == median.has_value())
-    throw_bad_input(option + ": expected either mean= or median=, got " + in_quotes(text));
-  if (!max) throw_bad_input(option + ": max= is missing, the number of tokens at which lengths are cut");
+    throw_bad_input(option + ": expected either mean= or median=, got " + in_quotes(text) + kLengthExamples);
+  if (!max)
+    throw_bad_input(option + ": max= is missing, the number of tokens at which lengths are cut" +
+                    kLengthExamples);
   if (mean.value_or(*median) > *max)
-    throw_bad_input(option + ": the " + (mean ? "mean" : "median") + " is above max");
+    throw_bad_input(option + ": the " + (mean ? "mean" : "median") + " is above max" + kLengthExamples);
   if (mean && *mean == *max) return fixed_length(*max);
   const double sigma = get("sigma").value_or(kSigma);
   constexpr double kMaxSigma = 5, kMaxShare = 0.98;
-  if (sigma > kMaxSigma) throw_bad_input(option + ": sigma is above 5");
+  if (sigma > kMaxSigma)
+    throw_bad_input(option + ": sigma is above 5; responses of math and code models have about 0.6");
   if (mean && *mean > kMaxShare * *max)
     throw_bad_input(option + ": a mean of more than 98 % of max; give the one number that all lengths have");
   return lognormal(mean ? median_for(*mean, sigma, *max) : *median, sigma, *max);
@@ -139,14 +146,14 @@ SampledLengths lengths_from_samples(const std::filesystem::path& file) {
       const auto response =
           first_of(line, {"response_tokens", "response_length", "response_len", "completion_tokens"});
       if (!prompt || !response)
-        throw_bad_input("expected prompt_tokens and response_tokens (or prompt_length, response_length)");
+        throw_bad_input("prompt_tokens or response_tokens is missing; expected " + kSample);
       prompts.push_back(*prompt);
       responses.push_back(*response);
     } catch (const Error& error) {
       throw_bad_input(file.string() + ":" + std::to_string(number) + ": " + error.what());
     }
   }
-  if (prompts.empty()) throw_bad_input(file.string() + ": holds no sample");
+  if (prompts.empty()) throw_bad_input(file.string() + ": holds no sample; expected " + kSample);
   const int samples = static_cast<int>(prompts.size());
   return {distribution_of(std::move(prompts)), distribution_of(std::move(responses)), samples};
 }

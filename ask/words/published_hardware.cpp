@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "ask/words/nearest_name.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "core/units.h"
@@ -102,8 +103,13 @@ LinkPreset PublishedHardware::preset(const std::string& option, const std::strin
     return preset;
   }
   std::string known;
-  for (const LinkPreset& preset : presets) known += (known.empty() ? "" : ", ") + preset.name;
-  throw_bad_input(option + ": expected a number of Gbit/s or one of " + known + "; got " + in_quotes(name));
+  std::vector<std::string_view> names;
+  for (const LinkPreset& preset : presets) {
+    known += (known.empty() ? "" : ", ") + preset.name;
+    names.push_back(preset.name);
+  }
+  throw_bad_input(option + ": expected a number of Gbit/s or one of " + known + "; got " + in_quotes(name) +
+                  did_you_mean(name, names));
 }
 
 }  // namespace sextant

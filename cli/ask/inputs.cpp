@@ -18,8 +18,9 @@ void add_model_inputs(const Command& command, ModelInputs& inputs) {
   command.add_option("--framework", inputs.framework,
                      "Framework that runs the plan (verl, verl-megatron, nemo-rl, ...); sets coefficients and "
                      "execution options");
-  command.add_option("--save-inputs", inputs.save_inputs,
-                     "Write cluster.json and workflow.json into this folder, to edit them or to ask again");
+  command.add_output_folder(
+      "--save-inputs", inputs.save_inputs,
+      "Write cluster.json and workflow.json into this folder, to edit them or to ask again");
   const QuestionHandles question = add_question(command, inputs.cluster_in_words, inputs.workflow_in_words);
   (void)question.gpus.excludes(cluster);
   (void)question.model.excludes(workflow);

@@ -1,8 +1,10 @@
 #include "cli/command_line/checks.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 
+#include "ask/words/nearest_name.h"
 #include "core/text.h"
 #include "core/units.h"
 
@@ -56,6 +58,16 @@ Check integer_between(std::int64_t minimum, std::int64_t maximum) {
       is_limited ? from + " to " + to : ">= " + from));
 }
 
+Check whole_number() {
+  return Check(CLI::Validator(
+      [](const std::string& text) {
+        std::int64_t value = 0;
+        const bool is_integer = CLI::detail::lexical_cast(text, value);
+        return is_integer ? std::string() : "expected a whole number, got " + in_quotes(text);
+      },
+      ""));
+}
+
 Check not_empty() {
   return Check(CLI::Validator(
       [](const std::string& text) {
@@ -64,6 +76,18 @@ Check not_empty() {
       ""));
 }
 
-Check one_of(const std::vector<std::string>& names) { return Check(CLI::IsMember(names)); }
+Check one_of(const std::vector<std::string>& names) {
+  std::string listed, shown;
+  for (const std::string& name : names) {
+    listed += (listed.empty() ? "" : ", ") + name;
+    shown += (shown.empty() ? "" : ",") + name;
+  }
+  return Check(CLI::Validator(
+      [=](const std::string& text) {
+        if (std::find(names.begin(), names.end(), text) != names.end()) return std::string();
+        return "expected one of " + listed + "; got " + in_quotes(text) + did_you_mean(text, names);
+      },
+      "{" + shown + "}"));
+}
 
 }  // namespace sextant::cli

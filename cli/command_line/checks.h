@@ -30,6 +30,8 @@ class Check {
 [[nodiscard]] Check number_between(double minimum, double maximum);
 // Accepts integers from `minimum` to `maximum`, both included. A message does not show a maximum above 1e9.
 [[nodiscard]] Check integer_between(std::int64_t minimum, std::int64_t maximum);
+// Accepts integers, for options that another check limits; its message comes before that of a failed conversion.
+[[nodiscard]] Check whole_number();
 // Accepts texts that are not empty: the value may come from a variable of a script that is not set.
 [[nodiscard]] Check not_empty();
 [[nodiscard]] Check one_of(const std::vector<std::string>& names);

@@ -3,6 +3,16 @@
 #include <CLI/CLI.hpp>
 
 namespace sextant::cli {
+namespace {
+
+template <typename T>
+constexpr bool is_integer = std::is_integral_v<T>;
+template <typename T>
+constexpr bool is_integer<std::optional<T>> = std::is_integral_v<T>;
+template <typename T>
+constexpr bool is_integer<std::vector<T>> = std::is_integral_v<T>;
+
+}  // namespace
 
 Option Option::required(bool is_required) const {
   option_->required(is_required);
@@ -59,12 +69,25 @@ Option Command::add_option(const std::string& name, Destination value, const std
   return std::visit(
       [&](auto into) {
         const Option option(app_->add_option(name, into.get(), help));
+        using Value = typename decltype(into)::type;
+        if constexpr (is_integer<Value>) option.check(whole_number());
         // An empty text comes from a variable of a script that is not set.
-        if constexpr (std::is_same_v<decltype(into), std::reference_wrapper<std::string>>)
-          option.check(not_empty());
+        if constexpr (std::is_same_v<Value, std::string>) option.check(not_empty());
         return option;
       },
       value);
+}
+
+Option Command::add_output(const std::string& name, std::string& file, const std::string& help) const {
+  const Option option = add_option(name, std::ref(file), help);
+  outputs_->push_back({option, &file});
+  return option;
+}
+
+Option Command::add_output_folder(const std::string& name, std::string& folder, const std::string& help) const {
+  const Option option = add_option(name, std::ref(folder), help);
+  outputs_->push_back({option, &folder, true});
+  return option;
 }
 
 Option Command::add_flag(const std::string& name, bool& value, const std::string& help) const {

@@ -58,13 +58,25 @@ class Option {
 template <typename Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 
+// A file that a command writes, or a folder that it makes.
+struct OutputPath {
+  Option option;
+  const std::string* path;
+  bool is_folder = false;
+};
+
 // A handle to a subcommand, valid as long as the command line.
 class Command {
  public:
-  Command(CLI::App* app, Action& chosen) : app_(app), chosen_(&chosen) {}
+  Command(CLI::App* app, Action& chosen, std::vector<OutputPath>& outputs)
+      : app_(app), chosen_(&chosen), outputs_(&outputs) {}
 
   // Names: "--out", or "files" for a positional argument.
   Option add_option(const std::string& name, Destination value, const std::string& help) const;
+  // A file to write, whose folder must exist. The program checks that it can be written before the command runs.
+  Option add_output(const std::string& name, std::string& file, const std::string& help) const;
+  // A folder for files, which the program makes before the command runs.
+  Option add_output_folder(const std::string& name, std::string& folder, const std::string& help) const;
   Option add_flag(const std::string& name, bool& value, const std::string& help) const;  // "!--no-pin": false
   // `call` runs while the arguments are parsed, before required options are checked.
   Option add_flag(const std::string& name, const std::function<void()>& call, const std::string& help) const;
@@ -122,6 +134,7 @@ class Command {
 
   CLI::App* app_;
   Action* chosen_;
+  std::vector<OutputPath>* outputs_;
 };
 
 }  // namespace sextant::cli

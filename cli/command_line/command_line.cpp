@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <iterator>
 #include <string_view>
 #include <vector>
+
+#include "ask/words/nearest_name.h"
 
 namespace sextant::cli {
 namespace {
@@ -19,6 +23,60 @@ std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error
   return unknown;
 }
 
+// Options with `word` in their help: --budget for "seconds". At most three.
+std::vector<std::string> options_about(const CLI::App* command, const std::string& word) {
+  constexpr std::size_t kMinLetters = 4, kMaxShown = 3;
+  std::vector<std::string> found;
+  if (word.size() < kMinLetters) return found;
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  for (const CLI::Option* option : command->get_options()) {
+    const std::string& help = option->get_description();
+    const std::size_t at = help.find(word), end = at + word.size();
+    const bool is_whole = at != std::string::npos && (at == 0 || !is_letter(help[at - 1])) &&
+                          (end == help.size() || !is_letter(help[end]));
+    if (is_whole && !option->get_lnames().empty() && found.size() < kMaxShown)
+      found.push_back(option->get_name());
+  }
+  return found;
+}
+
+// "; did you mean --model?" for an unknown option or command.
+std::string suggestion(const CLI::App* command, const std::string& unknown) {
+  std::vector<std::string> names;
+  if (!unknown.starts_with("--")) {
+    for (const CLI::App* known : command->get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(known->get_name());
+    return did_you_mean(unknown, names);
+  }
+  const std::string word = unknown.substr(2, unknown.find('=') - 2);
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  const std::string near = nearest_name(word, std::vector<std::string_view>(names.begin(), names.end()));
+  std::vector<std::string> meant = near.empty() ? options_about(command, word) : std::vector{"--" + near};
+  std::string text;
+  for (std::size_t i = 0; i < meant.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == meant.size() ? " or " : ", ") + meant[i];
+  return text.empty() ? "" : "; did you mean " + text + "?";
+}
+
+// The first example of a command's help, for those who gave too little: "Example: sextant check runs.json\n".
+std::string example_of(const CLI::App* command) {
+  const std::string footer = command->get_footer();
+  const std::size_t at = footer.find("Example");
+  if (at == std::string::npos) return "";
+  const std::size_t colon = footer.find(": ", at);
+  std::size_t end = footer.find('\n', at);
+  // Lines that go on with options belong to it.
+  while (end != std::string::npos) {
+    const std::size_t next = footer.find_first_not_of(' ', end + 1);
+    if (next == std::string::npos || footer[next] != '-') break;
+    end = footer.find('\n', next);
+  }
+  return colon > end ? ""
+                     : "Example" + footer.substr(colon, end == std::string::npos ? end : end - colon) + "\n";
+}
+
 // "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
 // first and not the word that it could not place.
 std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
@@ -26,9 +84,13 @@ std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
   const auto chosen = app->get_subcommands();
   const std::string& program = app->get_name();
   const std::string command = chosen.empty() ? program : program + " " + chosen.front()->get_name();
+  const bool is_incomplete = unknown.empty() && error.get_name() == "RequiredError" && !chosen.empty();
   return program + ": " +
-         (unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown.front()) +
-         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\nRun " + command +
+         (unknown.empty() ? std::string(error.what())
+                          : "unknown argument " + unknown.front() +
+                                suggestion(chosen.empty() ? app : chosen.front(), unknown.front())) +
+         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\n" +
+         (is_incomplete ? example_of(chosen.front()) : "") + "Run " + command +
          " --help for more information.\n";
 }
 
@@ -72,17 +134,23 @@ CommandLine::CommandLine(const std::string& program, const std::string& descript
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::add_command(const std::string& name, const std::string& help) {
-  return {app_->add_subcommand(name, help), chosen_};
+  return {app_->add_subcommand(name, help), chosen_, outputs_};
+}
+
+bool CommandLine::is_command(const std::string& name) const {
+  return !app_->get_subcommands([&](const CLI::App* app) { return app->get_name() == name; }).empty();
 }
 
 bool CommandLine::parse(int argc, const char* const* argv) {
   // Words after "--" belong to the traced program. CLI11 takes them last first, without the program's name.
   std::vector<std::string> words;
   bool is_ours = true;
-  for (int i = 1; i < argc; ++i) {
+  const bool asks_help = argc > 1 && std::string_view(argv[1]) == "help";  // "help plan" is "plan --help"
+  for (int i = asks_help ? 2 : 1; i < argc; ++i) {
     is_ours = is_ours && std::string_view(argv[i]) != "--";
     words.push_back(is_ours ? with_current_name(argv[i]) : argv[i]);
   }
+  if (asks_help && (words.empty() || is_command(words.front()))) words.emplace_back("--help");
   std::reverse(words.begin(), words.end());
   try {
     app_->parse(words);
@@ -92,6 +160,15 @@ bool CommandLine::parse(int argc, const char* const* argv) {
     is_wrong_ = error.get_exit_code() != 0;
     return false;
   }
+}
+
+CommandTree CommandLine::tree() const { return command_tree(*app_); }
+
+std::vector<OutputPath> CommandLine::given_outputs() const {
+  std::vector<OutputPath> given;
+  std::copy_if(outputs_.begin(), outputs_.end(), std::back_inserter(given),
+               [](const OutputPath& output) { return output.option.is_given(); });
+  return given;
 }
 
 bool CommandLine::is_wrong() const { return is_wrong_; }

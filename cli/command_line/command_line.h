@@ -4,8 +4,10 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/command_line/command.h"
+#include "cli/command_line/command_tree.h"
 
 namespace sextant::cli {
 
@@ -25,11 +27,18 @@ class CommandLine {
   // Prints help and version to stdout, an error to stderr, with the command's usage.
   void say() const;
 
+  // The files and folders to write that were given.
+  [[nodiscard]] std::vector<OutputPath> given_outputs() const;
   [[nodiscard]] int run() const { return chosen_(); }
 
+  [[nodiscard]] CommandTree tree() const;
+
  private:
+  [[nodiscard]] bool is_command(const std::string& name) const;
+
   std::unique_ptr<CLI::App> app_;
   Action chosen_;
+  std::vector<OutputPath> outputs_;
   std::exception_ptr end_;  // a CLI::ParseError
   bool is_wrong_ = false;
 };

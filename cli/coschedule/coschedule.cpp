@@ -105,7 +105,7 @@ void add_coschedule(CommandLine& line) {
       .check(positive_number())
       .shows_default();
   command.add_option("--name", options->given.question.name, "job, leave: name of the job");
-  command.add_option("--out", options->given.out, "job, simulate: document to write");
+  command.add_output("--out", options->given.out, "job, simulate: document to write");
   command.add_flag("--json", options->given.json, "show, simulate: print the document instead of a table");
 
   const std::string pools = "The pools of create";

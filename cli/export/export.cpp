@@ -27,13 +27,12 @@ struct Options {
 
 bool is_form(const std::string& name) { return std::find(kForms.begin(), kForms.end(), name) != kForms.end(); }
 
-// True if the file is a plan document. Files that cannot be read are left to the reader of coefficients.
-bool is_plan(const std::string& file) {
-  const Json json = Json::parse(read_text_file(file), nullptr, false);
-  if (!json.is_object()) return false;
+// The file's "schema". Empty: the file is no document, which its reader says.
+std::string schema_of(const std::string& file) {
+  const Json json = Json::parse(read_text_file(file), nullptr, false, true);
+  if (!json.is_object()) return "";
   const auto schema = json.find("schema");
-  return schema != json.end() && schema->is_string() &&
-         schema->get<std::string>().rfind("sextant.plan/", 0) == 0;
+  return schema != json.end() && schema->is_string() ? schema->get<std::string>() : "";
 }
 
 std::string exported(const std::string& form, const std::string& framework, const Coefficients& coefficients) {
@@ -85,8 +84,11 @@ int print_script(const ExportedScript& script, const std::string& out) {
 }
 
 int run(const Options& options) {
-  if (!is_plan(options.document)) {
-    if (!options.to.empty() && !is_form(options.to)) refuse_form(options, "no plan");
+  const std::string schema = schema_of(options.document);
+  if (!schema.starts_with("sextant.plan/")) {
+    const bool is_for_plan = !options.to.empty() && !is_form(options.to);
+    if (is_for_plan && schema.empty()) (void)load_document<Plan>(options.document);
+    if (is_for_plan) refuse_form(options, "no plan");
     return export_coefficients(options);
   }
   if (options.to.empty() || is_form(options.to)) refuse_form(options, "a plan");
@@ -122,7 +124,7 @@ void add_export(CommandLine& line) {
                      "Plan: coefficients that cost what the framework cannot do; default: as for plan");
   command.add_option("--framework", options->framework,
                      "Coefficients: framework whose values are exported (json, header)");
-  command.add_option("--out", options->out, "File to write (default: standard output)");
+  command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
       "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "
       "run.sh\n"

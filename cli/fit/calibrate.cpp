@@ -110,7 +110,7 @@ void add_calibrate(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command("calibrate", "Fit the cost model's coefficients to measured runs");
   command.add_option("runs", options->runs, "Runs document, from sextant proxy or import").required();
-  command.add_option("--out", options->out, "Coefficients document to write").shows_default();
+  command.add_output("--out", options->out, "Coefficients document to write").shows_default();
   command.add_option("--start", options->start,
                      "Coefficients document to start from; its values also replace the priors");
   command.add_option("--hold-out", options->hold_out, "Fraction of the groups to hold out for sextant validate")
@@ -140,7 +140,7 @@ void add_calibrate(CommandLine& line) {
       "--candidates", options->candidates,
       "Experiments document with the candidates (default: layouts similar to those of the runs)");
   const Option suggested =
-      command.add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
+      command.add_output("--suggested", options->suggested, "Experiments document to write suggestions to")
           .shows_default();
   command.add_flag("--all-coefficients", options->all_coefficients,
                    "Also show the coefficients that the runs do not identify");

@@ -76,7 +76,7 @@ void add_import(CommandLine& line) {
   command.add_option("format", options->format, "Format of the logs, see below; with --from the first file")
       .required();
   command.add_option("files", options->files, "Files to read");
-  command.add_option("--out", options->out, "Runs document to write").shows_default();
+  command.add_output("--out", options->out, "Runs document to write").shows_default();
   command.add_option("--data", options->data, "Folder with gpus.json and models.json");
   command.add_flag("--json", options->json, "Also print the runs document");
   add_configuration_options(command, options->configuration);

@@ -181,7 +181,10 @@ void add_configuration_options(const Command& command, ConfigurationOptions& opt
   };
   option("--from", options.from, "Framework of the configuration: launch scripts, lists of settings, YAML")
       .check(one_of(importer_names()));
-  option("--out-folder", options.out_folder, "Folder for cluster.json, workflow.json and plan.json")
+  command
+      .add_output_folder("--out-folder", options.out_folder,
+                         "Folder for cluster.json, workflow.json and plan.json")
+      .in_group(kGroup)
       .shows_default();
   option("--gpus", options.cluster.gpus,
          "GPU or instance (H100, p5.48xlarge: as many as configured), or the whole cluster: 2x8xH100");

@@ -112,7 +112,7 @@ void add_validate(CommandLine& line) {
   const Command command = line.add_command("validate", "Predict runs that the fit did not see");
   command.add_option("runs", options->runs, "Runs document").required();
   command.add_option("--coefficients", options->coefficients, "Coefficients document").required();
-  command.add_option("--out", options->out, "Write the accuracy document here");
+  command.add_output("--out", options->out, "Write the accuracy document here");
   command
       .add_option("--max-task-error", options->max_task_error,
                   "Exit 1 if the MAPE of held-out task times is larger, e.g. 0.15")

@@ -243,7 +243,7 @@ void add_explain_options(const Command& command, ExplainOptions& options) {
   command.add_flag("--explain", options.is_asked,
                    "Explain the plan: bottleneck, gains of faster hardware, rival plans, and the measured "
                    "numbers that decide");
-  command.add_option("--explain-out", options.out, "Write the explanation document here");
+  command.add_output("--explain-out", options.out, "Write the explanation document here");
   command.add_option("--what-if", options.what_ifs, kWhatIfHelp).may_be_repeated();
   constexpr int kDrawLimit = 100'000;
   command

@@ -176,9 +176,9 @@ void add_plan(CommandLine& line) {
   add_risk_options(command, options->risk);
   add_run_options(command, options->run);
   add_explain_options(command, options->explain);
-  command.add_option("--out", options->out, "Write the plan document here");
-  command.add_option("--prediction", options->prediction_out, "Write its prediction document here");
-  command.add_option("--search-out", options->search_out,
+  command.add_output("--out", options->out, "Write the plan document here");
+  command.add_output("--prediction", options->prediction_out, "Write its prediction document here");
+  command.add_output("--search-out", options->search_out,
                      "Write the search document here: planner, curve of the incumbent, bounds");
   command.add_flag("--json", options->json,
                    "Print the plan document (with --list: the planners) instead of tables");

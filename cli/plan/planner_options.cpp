@@ -46,9 +46,11 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
       .add_option("--threads", options.threads,
                   "Threads per rank, for planners that use several (default: all cores, at most 4)")
       .check(integer_between(1, kMaxThreads));
-  command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
+  constexpr int kMaxSequences = 1'000'000;
+  command
+      .add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try, such as 1,2,4")
       .parted_by_commas()
-      .check(positive_number())
+      .check(integer_between(1, kMaxSequences))
       .shows_default();
   command.add_flag("--recompute", options.try_recompute, "Also try training with recomputation");
   command.add_flag("--uneven-stages", options.try_uneven_stages,

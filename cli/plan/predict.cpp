@@ -38,7 +38,11 @@ int run(const Options& options) {
   if (options.json) {
     print_document(prediction);
   } else {
-    std::fputs(describe_prediction(prediction).c_str(), stdout);
+    for (const std::string& note : predicted.broken) print_line(note);
+    Prediction shown = prediction;
+    shown.notes.erase(shown.notes.begin(),
+                      shown.notes.begin() + static_cast<std::ptrdiff_t>(predicted.broken.size()));
+    std::fputs(describe_prediction(shown).c_str(), stdout);
   }
   if (!options.out.empty()) say_wrote(options.out);
   if (!options.trace.empty()) {
@@ -217,20 +221,24 @@ void add_predict(CommandLine& line) {
   const Command command = line.add_command("predict", "Predict time, memory and breakdown of one plan");
   add_model_inputs(command, options->inputs);
   const Option plan = command.add_option("--plan", options->question.plan, "Plan document");
+  constexpr const char* kInWords = "The plan in words, in place of --plan";
   const auto add_layout = [&](const char* name, std::string& words, const char* help) {
-    command.add_option(name, words, help).in_group("The plan in words, in place of --plan").excludes(plan);
+    command.add_option(name, words, help).in_group(kInWords).excludes(plan);
   };
-  add_layout("--train", options->question.layouts.train,
-             "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, gpus=FIRST-LAST, and options, see below");
+  add_layout(
+      "--train", options->question.layouts.train,
+      "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, shard=, gpus=FIRST-LAST, and options, see below");
   add_layout("--rollout", options->question.layouts.rollout,
-             "Generation, in the same words: tp=2,sequences=256");
+             "Generation, in the same words: tp=2,sequences=256,cache=0.4");
   add_layout("--inference", options->question.layouts.inference,
              "Tasks that only score: fsdp=32,tokens=32768 (default: layout of training)");
-  add_layout("--plan-out", options->plan_out, "Write the plan document of these layouts here");
-  command.add_option("--out", options->out, "Write the prediction document here");
+  command.add_output("--plan-out", options->plan_out, "Write the plan document of these layouts here")
+      .in_group(kInWords)
+      .excludes(plan);
+  command.add_output("--out", options->out, "Write the prediction document here");
   command.add_flag("--sensitivities", options->question.has_sensitivities,
                    "Show how the iteration time depends on each coefficient and each number of the cluster");
-  command.add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
+  command.add_output("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command.add_flag("--json", options->json, "Print the prediction document instead of a table");
   command.footer(
       "adds: how much shorter the iteration would be if the task took no time; less than its time if it "
@@ -242,6 +250,8 @@ void add_predict(CommandLine& line) {
       "         --coefficients coefficients.json --json\n"
       "Options in --train, --rollout and --inference (default: as the framework has them):\n"
       "  tokens=16384 or sequences=4  of a micro-batch; with --rollout sequences at once\n"
+      "  cache=0.4 or cache=30GB      KV cache of a GPU, with --rollout: share of its memory, or its size\n"
+      "  shard=8                      ZeRO shards over groups of 8 GPUs (verl: fsdp_size), not over all\n"
       "  recompute=full               activations in training: none, selective or full\n"
       "  offload=weights+optimizer    kept on the host: none, or weights (while other tasks run), optimizer, "
       "activations\n"

@@ -50,12 +50,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDeviceNu
 // "; did you mean h100? (there are a100, h100)"
 std::string meant(std::string_view written, const Names& names) {
   constexpr std::size_t kMaxShown = 12;
-  const std::string nearest = nearest_name(written, names);
   std::string all;
   for (std::size_t i = 0; i < std::min(names.size(), kMaxShown); ++i)
     all += (i == 0 ? "" : ", ") + std::string(names[i]);
   if (names.size() > kMaxShown) all += ", ...";
-  return (nearest.empty() ? "" : "; did you mean " + nearest + "?") + std::string(" (known: ") + all + ")";
+  return did_you_mean(written, names) + " (known: " + all + ")";
 }
 
 void require_known(std::string_view what, std::string_view written, const Names& names) {

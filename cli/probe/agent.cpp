@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "cli/shared/command.h"
+#include "core/this_program.h"
 #include "probes/fleet/agent.h"
 
 namespace sextant::cli {
@@ -10,7 +11,7 @@ void add_agent(CommandLine& line) {
   const Command command = line.add_command("agent", "The probe on one host of many, started by probe --hosts");
   command.hide();
   command.runs([]() -> int {
-    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const std::string self = this_program().string();
     run_agent({{self, "probe", "--json"}});
   });
 }

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "core/this_program.h"
 #include "probes/comm/communicator.h"
 #include "sextant/error.h"
 
@@ -118,7 +119,7 @@ void run_on_ranks(int ranks, const std::vector<std::string>& arguments, Output o
     prepare_launcher_environment();
     command = {launcher(), "-n", std::to_string(ranks)};
   }
-  command.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  command.push_back(this_program().string());
   command.insert(command.end(), arguments.begin(), arguments.end());
   const int code = spawn_and_wait(command, output);
   if (code != 0) {

@@ -181,8 +181,8 @@ void add_probe(CommandLine& line) {
   const auto options = std::make_shared<ProbeCommand>();
   const Command command =
       line.add_command("probe", "Measure GPUs or CPU cores, memory and links; each MPI rank is one core");
-  command.add_option("--out", options->out, "Write the cluster document here");
-  command.add_option("--samples", options->samples, "Write all results with all their samples here");
+  command.add_output("--out", options->out, "Write the cluster document here");
+  command.add_output("--samples", options->samples, "Write all results with all their samples here");
   command
       .add_option("--devices", options->devices,
                   "Devices to measure: gpu, cpu (one core per rank), auto (GPUs if every rank has one), none "

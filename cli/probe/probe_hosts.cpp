@@ -18,6 +18,7 @@
 #include "cli/shared/interrupt.h"
 #include "core/progress.h"
 #include "core/text.h"
+#include "core/this_program.h"
 #include "core/units.h"
 #include "probes/comm/lone_rank.h"
 #include "probes/fleet/child_process.h"
@@ -47,7 +48,9 @@ PortRange parse_ports(const std::string& text) {
     fault = last.ec;
   }
   if (fault != std::errc{} || next != end || ports.first == 0 || ports.last < ports.first) {
-    throw_bad_input("--ports: expected FIRST or FIRST-LAST, got " + in_quotes(text));
+    throw_bad_input(
+        "--ports: expected FIRST or FIRST-LAST with ports from 1 to 65535, such as 4000-4100, got " +
+        in_quotes(text));
   }
   return ports;
 }
@@ -122,7 +125,7 @@ void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOpt
                   "Command that starts a program on a host; {target} stands for the host")
       .in_group(group)
       .shows_default();
-  options->fleet.program = fs::read_symlink("/proc/self/exe").string();
+  options->fleet.program = this_program().string();
   command.add_option("--program", options->fleet.program, "Path of sextant on the hosts")
       .in_group(group)
       .shows_default();

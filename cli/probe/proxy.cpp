@@ -330,7 +330,7 @@ void add_proxy(CommandLine& line) {
                      "Experiments document with several workflows and plans");
   command.add_option("--workflow", options->workflow, "Workflow document of a single experiment");
   command.add_option("--plan", options->plan, "Plan document of a single experiment");
-  command.add_option("--out", options->out, "Runs document to write; updated after every experiment")
+  command.add_output("--out", options->out, "Runs document to write; updated after every experiment")
       .shows_default();
   command.add_flag("--resume", options->resume,
                    "Keep the runs that are already in the output and measure the rest");

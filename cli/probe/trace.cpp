@@ -10,6 +10,7 @@
 #include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "core/table_file.h"
+#include "core/this_program.h"
 #include "core/units.h"
 #include "probes/trace/analysis/summary.h"
 #include "probes/trace/analysis/trace_events.h"
@@ -90,7 +91,7 @@ std::string find_library(const std::string& given) {
     if (!fs::exists(given, fault)) throw_bad_input("--library " + given + ": there is no such file");
     return fs::absolute(given).string();
   }
-  const fs::path folder = fs::read_symlink("/proc/self/exe", fault).parent_path();
+  const fs::path folder = this_program().parent_path();
   for (const fs::path& place : {folder / kFile, folder / "../lib" / kFile, folder / "../lib64" / kFile,
                                 folder / "../lib/x86_64-linux-gnu" / kFile}) {
     if (fs::exists(place, fault)) return fs::canonical(place).string();
@@ -245,8 +246,8 @@ void add_bounds(const Command& command, Options& options) {
 }
 
 void add_outputs(const Command& command, Options& options) {
-  command.add_option("--summary", options.summary, "Summary document to write").shows_default();
-  command.add_option("--events", options.events, "File of Chrome trace events to write, for Perfetto");
+  command.add_output("--summary", options.summary, "Summary document to write").shows_default();
+  command.add_output("--events", options.events, "File of Chrome trace events to write, for Perfetto");
   command
       .add_option("--max-events", options.max_events,
                   "Maximum number of device activities in the --events file")
@@ -255,7 +256,7 @@ void add_outputs(const Command& command, Options& options) {
                      "Cluster document; with --workflow and --plan the trace becomes a run");
   command.add_option("--workflow", options.workflow, "Workflow document of the program");
   command.add_option("--plan", options.plan, "Plan document of the program");
-  command.add_option("--out", options.out, "Runs document to write").shows_default();
+  command.add_output("--out", options.out, "Runs document to write").shows_default();
   command.add_flag("--append", options.append, "Add the run to an existing runs document");
   command.add_option("--name", options.name, "Name of the run (default: workflow/plan)");
   command.add_option("--framework", options.framework, "Framework that the run is recorded for")

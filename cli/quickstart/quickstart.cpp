@@ -198,7 +198,7 @@ class Quickstart {
 void add_quickstart(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command("quickstart", "Run the whole loop on this machine in a few minutes");
-  command.add_option("--out", options->out, "Folder for all files that it writes").shows_default();
+  command.add_output_folder("--out", options->out, "Folder for all files that it writes").shows_default();
   command.add_option("--ranks", options->ranks, "Number of cores to use as devices")
       .check(integer_between(1, 2))
       .shows_default();

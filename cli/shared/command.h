@@ -17,6 +17,7 @@ namespace sextant::cli {
 void add_agent(CommandLine& line);
 void add_check(CommandLine& line);
 void add_coefficients(CommandLine& line);
+void add_completion(CommandLine& line);
 void add_coschedule(CommandLine& line);
 void add_diff(CommandLine& line);
 void add_export(CommandLine& line);

@@ -23,7 +23,10 @@ void add_parallelism(const TaskPlan& task, Phrases& phrases) {
   phrases.add_if(execution.expert_parallel > 1, "ep" + std::to_string(execution.expert_parallel));
   phrases.add_if(execution.virtual_stages > 1, std::to_string(execution.virtual_stages) + " virtual stages");
   const bool shards = execution.zero_stage > 0 && task.data_parallel() * execution.context_parallel > 1;
-  phrases.add_if(shards, "ZeRO " + std::to_string(execution.zero_stage));
+  phrases.add_if(
+      shards,
+      "ZeRO " + std::to_string(execution.zero_stage) +
+          (execution.sharded_over > 0 ? " over " + std::to_string(execution.sharded_over) + " devices" : ""));
   phrases.add_if(execution.sequence_parallel, "sequence parallel");
 }
 

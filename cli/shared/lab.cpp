@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/text.h"
+#include "core/this_program.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -38,8 +39,7 @@ void add_lab_commands(CommandLine& line) {
 }
 
 void run_in_lab(const std::vector<std::string>& words) {
-  std::error_code fault;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", fault).parent_path() / "sextant-lab";
+  const auto program = this_program().parent_path() / "sextant-lab";
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);

@@ -361,13 +361,32 @@ std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cl
   return kinds;
 }
 
+// The groups of neighbours of `size` members in each group, or those of members with the same place in them.
+std::vector<GradientGroup> parts_of_groups(const std::vector<GradientGroup>& groups, std::size_t size,
+                                           GroupPart part) {
+  std::vector<GradientGroup> parts;
+  for (const GradientGroup& group : groups) {
+    const std::size_t count = group.members.size() / size;
+    const bool is_shards = part == GroupPart::shards;
+    for (std::size_t p = 0; p < (is_shards ? count : size); ++p) {
+      GradientGroup& own = parts.emplace_back(group);
+      own.members.clear();
+      for (std::size_t m = 0; m < (is_shards ? size : count); ++m)
+        own.members.push_back(group.members[is_shards ? p * size + m : m * size + p]);
+    }
+  }
+  return parts;
+}
+
 std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster,
-                                           std::optional<int> stages) {
+                                           std::optional<int> stages, GroupPart part) {
   std::vector<GradientGroup> distinct;
   const std::vector<Segment> segments = common_segments(plan);
   std::vector<int> signature;
   for (std::size_t s = 0; s < segments.size(); ++s) {
     std::vector<GradientGroup> groups = groups_of(segments[s], plan);
+    if (part != GroupPart::whole)
+      groups = parts_of_groups(groups, static_cast<std::size_t>(plan.execution.sharded_over), part);
     count_leaving_islands(groups, cluster);
     if (cluster.has_trunks()) {
       const int at_once = stages.value_or(plan.replicas.front().pipeline_parallel());
@@ -398,6 +417,16 @@ std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& 
     }
   }
   return distinct;
+}
+
+void set_gradient_groups(const TaskPlan& plan, const Cluster& cluster, TaskWork& work,
+                         std::optional<int> stages) {
+  work.gradient_groups = gradient_groups(plan, cluster, stages);
+  work.shard_groups.clear();
+  work.copy_groups.clear();
+  if (plan.execution.sharded_over == 0) return;
+  work.shard_groups = gradient_groups(plan, cluster, stages, GroupPart::shards);
+  work.copy_groups = gradient_groups(plan, cluster, stages, GroupPart::copies);
 }
 
 }  // namespace sextant

@@ -46,8 +46,15 @@ namespace sextant {
 // the layers are grouped into segments that no replica cuts; shard k of a segment is reduced over the device
 // that holds it in each replica (shard floor(k TP_i / TP_max) if degrees differ). In order of layers; all
 // groups of one segment are adjacent. stages: the stages that reduce at the same time, if the plan is given
-// with one of them only; else those of its first replica.
+// with one of them only; else those of its first replica. With sharded_over a part of the devices: groups of
+// neighbours that share what ZeRO shards, or devices of all of these that hold the same shard.
+enum class GroupPart { whole, shards, copies };
 [[nodiscard]] std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster,
-                                                         std::optional<int> stages = std::nullopt);
+                                                         std::optional<int> stages = std::nullopt,
+                                                         GroupPart part = GroupPart::whole);
+
+// Sets the groups of a task's work. stages: as above.
+void set_gradient_groups(const TaskPlan& plan, const Cluster& cluster, TaskWork& work,
+                         std::optional<int> stages = std::nullopt);
 
 }  // namespace sextant

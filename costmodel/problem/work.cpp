@@ -97,12 +97,13 @@ double allowed_decode_batch(const TaskWork& work, const Replica& replica, double
       1.0, sequences / micro_batches_of(work, sequences, work.sequence_tokens(), replica.pipeline_parallel()));
 }
 
-// Sets the decode batch and the number of batches that are in the pipeline together. A token of a sequence needs
+// Sets the decode batch and the number of batches that are in the pipeline together, and returns the sequences of
+// all of them. A token of a sequence needs
 // all stages one after another, so stages are busy all the time only with a batch each; the batches share the KV
 // cache. An engine that refills places splits its places into a batch for each stage. Otherwise the sequences
 // come in batches of the size that the plan allows, as many at once as the cache holds.
-void set_decode_batches(const TaskWork& work, const Replica& replica, const Workflow& workflow,
-                        const Lengths& response, double sequences, ReplicaWork& share) {
+double set_decode_batches(const TaskWork& work, const Replica& replica, const Workflow& workflow,
+                          const Lengths& response, double sequences, ReplicaWork& share) {
   const double stages = replica.pipeline_parallel();
   const double allowed = allowed_decode_batch(work, replica, sequences);
   if (work.execution().continuous_batching) {
@@ -110,11 +111,12 @@ void set_decode_batches(const TaskWork& work, const Replica& replica, const Work
         std::min(allowed, sequences_in_cache(work, replica, refilled_tokens(work, workflow, response)));
     share.decode_batches = std::clamp(places, 1.0, stages);
     share.decode_together = places / share.decode_batches;
-    return;
+    return places;
   }
   const double held = std::min(sequences, sequences_in_cache(work, replica, work.sequence_tokens()));
   share.decode_together = std::min(allowed, held);
   share.decode_batches = std::clamp(held / share.decode_together, 1.0, stages);
+  return share.decoding_sequences();
 }
 
 // Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
@@ -135,8 +137,8 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   const double ahead = never_drains(work, workflow) ? std::max(1.0, workflow.staleness) : 1.0;
   const double in_flight = refills ? std::max(n * ahead, replica.sequences * batch.started) : n;
   const Lengths& response = batch.response_tokens(workflow);
-  set_decode_batches(work, plan, workflow, response, in_flight, replica);
-  const double c = replica.decode_together, at_once = c * replica.decode_batches;
+  const double at_once = set_decode_batches(work, plan, workflow, response, in_flight, replica);
+  const double c = replica.decode_together;
   const double waves = std::max(1.0, n / c);
   if (!execution.packed && !execution.continuous_batching) {
     replica.decode_steps = rounds * response.max_tokens() * waves;
@@ -483,7 +485,7 @@ TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflo
   }
   const bool sharded_inference = task.kind == TaskKind::inference && plan.execution.zero_stage == 3;
   if (task.kind == TaskKind::training || sharded_inference) {
-    work.gradient_groups = gradient_groups(plan, cluster);
+    set_gradient_groups(plan, cluster, work);
   }
   return work;
 }

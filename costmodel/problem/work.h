@@ -143,11 +143,21 @@ struct TaskWork {
   std::vector<ReplicaWork> replicas;             // all
   std::vector<ReplicaClass> classes;             // classes of replicas
   std::vector<GradientGroup> gradient_groups;    // training, and sharded inference; distinct ones only
+  // With sharded_over: the parts of these that share what ZeRO shards, and the devices with the same shard.
+  std::vector<GradientGroup> shard_groups, copy_groups;
   std::vector<std::vector<std::vector<DeviceId>>> kinds;  // by class and stage: one device of each type
 
   [[nodiscard]] TaskKind kind() const { return task->kind; }
   [[nodiscard]] double sequence_tokens() const { return prompt_tokens + response_tokens + observed_tokens; }
   [[nodiscard]] const Execution& execution() const { return plan->execution; }
+  // Devices over which ZeRO divides what they hold: replicas times context-parallel parts, or a group of them.
+  [[nodiscard]] double sharding_devices() const {
+    const double holders = static_cast<double>(plan->data_parallel()) * execution().context_parallel;
+    return execution().sharded_over > 0 ? std::min<double>(holders, execution().sharded_over) : holders;
+  }
+  [[nodiscard]] const std::vector<GradientGroup>& sharding_groups() const {
+    return execution().sharded_over > 0 ? shard_groups : gradient_groups;
+  }
   // Bytes of a weight when layers read it and sharded weights are gathered: weights that are stored in a wider
   // format than the arithmetic's are cast first.
   [[nodiscard]] double moved_weight_bytes() const { return std::min(weight_bytes, element_bytes); }

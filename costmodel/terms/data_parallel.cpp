@@ -51,14 +51,15 @@ double trainable_expert_parameters(const TaskWork& task, int layers) {
   return layers * (rank == 0 ? task.model->layer_expert_parameters() : rank * routed_ends(*task.model));
 }
 
-double reduced_share(const TaskWork& task, const GradientGroup& group, double n) {
+double reduced_share(const TaskWork& task, const GradientGroup& group, double n, double shards) {
   const double all = trainable_parameters(task, group.layers, group.holds_embedding, group.holds_head);
-  const double dense_share = 2.0 * (n - 1.0) / (n * group.tensor_parallel);
+  const double dense_share = 2.0 * (n - 1.0) / (n * group.tensor_parallel * shards);
   const double width = expert_width(task.execution(), group.tensor_parallel);
   if (width == group.tensor_parallel) return all * dense_share;
   const double experts = trainable_expert_parameters(task, group.layers);
-  const double holders = std::max(1.0, n * group.tensor_parallel / width);
-  return (all - experts) * dense_share + experts * 2.0 * (holders - 1.0) / (holders * width);
+  const double expert_shards = std::max(1.0, shards * group.tensor_parallel / width);
+  const double copies = std::max(1.0, n * shards * group.tensor_parallel / width / expert_shards);
+  return (all - experts) * dense_share + experts * 2.0 * (copies - 1.0) / (copies * width * expert_shards);
 }
 
 }  // namespace sextant::terms

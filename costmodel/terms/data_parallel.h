@@ -11,6 +11,8 @@
 // ZeRO (Rajbhandari et al. 2020): stages 1 and 2 replace the all-reduce by a reduce-scatter of gradients and an
 // all-gather of weights of the same volume together; stage 3 has the reduce-scatter here and the gathers in
 // sharded_weights.h; from stage 2 on gradients are reduced after every micro-batch.
+// With sharded_over (hybrid sharding; Zhao et al. 2023, PyTorch FSDP, section 3.2.2) this is done in groups, after
+// which devices of all groups reduce the shard that they have in common.
 // Ours, neutral at zero: data_parallel_overlap, the share that overlaps with the backward pass.
 #pragma once
 
@@ -35,8 +37,10 @@ namespace sextant::terms {
 }
 
 // Parameters of one shard times 2 (n - 1) / n, the share of them that a neighbour on the ring receives. Experts
-// that are distributed over EP ranks are smaller shards with fewer holders.
-[[nodiscard]] double reduced_share(const TaskWork& task, const GradientGroup& group, double n);
+// that are distributed over EP ranks are smaller shards with fewer holders. shards: parts of it by ZeRO, of which
+// each of the n devices has the same.
+[[nodiscard]] double reduced_share(const TaskWork& task, const GradientGroup& group, double n,
+                                   double shards = 1);
 
 // A segment of layers that no replica cuts, and the time of its gradients: the slowest of its groups.
 template <typename T>
@@ -63,21 +67,38 @@ template <typename T>
   return slowest;
 }
 
+// Returns the slowest group of each segment. volume(group): the bytes that two neighbours of it exchange.
+template <typename T, typename Volume>
+[[nodiscard]] std::vector<ReducedSegment<T>> reduced_segments(const Problem<T>& problem,
+                                                              const std::vector<GradientGroup>& groups,
+                                                              Volume volume) {
+  const LinkEfficiency<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
+  std::vector<ReducedSegment<T>> segments;
+  for (const GradientGroup& group : groups) {
+    if (segments.empty() || segments.back().first_layer != group.first_layer)
+      segments.push_back({group.first_layer, T(0.0)});
+    const T cost = ring_step_s(problem, group, volume(group), reached);
+    if (segments.back().time_s < cost) segments.back().time_s = cost;
+  }
+  return segments;
+}
+
 // backward_s: the backward pass of the whole task on its slowest stage, with which reductions can overlap.
 template <typename T>
 [[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task, const T& backward_s) {
-  const LinkEfficiency<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
   const double share_of_all_reduce = task.execution().zero_stage == 3 ? 0.5 : 1.0;
   const double reductions = reductions_per_mini_batch(task);
-  std::vector<ReducedSegment<T>> segments;
-  for (const GradientGroup& group : task.gradient_groups) {
-    const double n = static_cast<double>(group.members.size());
-    if (segments.empty() || segments.back().first_layer != group.first_layer)
-      segments.push_back({group.first_layer, T(0.0)});
-    const double volume = task.gradient_bytes * share_of_all_reduce * reduced_share(task, group, n);
-    const T cost = ring_step_s(problem, group, volume, reached);
-    if (segments.back().time_s < cost) segments.back().time_s = cost;
-  }
+  std::vector<ReducedSegment<T>> segments =
+      reduced_segments(problem, task.sharding_groups(), [&](const GradientGroup& group) {
+        const double n = static_cast<double>(group.members.size());
+        return task.gradient_bytes * share_of_all_reduce * reduced_share(task, group, n);
+      });
+  const std::vector<ReducedSegment<T>> copies =
+      reduced_segments(problem, task.copy_groups, [&](const GradientGroup& group) {
+        const double n = static_cast<double>(group.members.size());
+        return task.gradient_bytes * reduced_share(task, group, n, task.sharding_devices());
+      });
+  for (std::size_t s = 0; s < copies.size(); ++s) segments[s].time_s += copies[s].time_s;
   const T slowest = slowest_stage_s(*task.plan, segments);
   // If gradients are reduced once, they are ready only during the last micro-batch's backward pass.
   const double micro_batches = task.replicas.front().micro_batches / task.mini_batches;

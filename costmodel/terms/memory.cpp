@@ -50,7 +50,7 @@ Held adapters_by_part(const TaskWork& task, int replica, int stage) {
 // Devices that hold the same weights, over which ZeRO divides them and their states: replicas and
 // context-parallel parts, of which several together hold the experts once.
 Held copies_of(const TaskWork& task, int replica, int stage) {
-  const double parts = static_cast<double>(task.plan->data_parallel()) * task.execution().context_parallel;
+  const double parts = task.sharding_devices();
   const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
   return {parts, std::max(1.0, parts * tp / expert_width(task.execution(), tp))};
 }

@@ -27,7 +27,7 @@ template <typename T>
   const double held =
       trainable_parameters(s.task, s.stage_plan().layers, s.is_first(), s.is_last()) / s.tensor_parallel();
   if (s.execution().zero_stage == 0) return held;
-  return held / (s.task.plan->data_parallel() * s.context_parallel());
+  return held / s.task.sharding_devices();
 }
 
 template <typename T>

@@ -1,6 +1,6 @@
 // Gathering of sharded weights (ZeRO stage 3, FSDP): not in the appendix, whose replicas hold their weights.
 //
-//   cv_gather(t,j) = B * P_j / TP_j * (n - 1) / n,   n replicas times context-parallel parts
+//   cv_gather(t,j) = B * P_j / TP_j * (n - 1) / n,   n replicas times context-parallel parts, or sharded_over
 //   C_gather = passes * nm * ring step
 //
 // Every forward and every backward pass of a micro-batch gathers the weights of the stage (Rajbhandari et al.
@@ -22,7 +22,7 @@ template <typename T>
   T slowest(0.0);
   int first_layer = 0;
   for (int j = 0; j < s.stage; ++j) first_layer += s.replica_plan().stages[static_cast<std::size_t>(j)].layers;
-  for (const GradientGroup& group : s.task.gradient_groups) {
+  for (const GradientGroup& group : s.task.sharding_groups()) {
     if (group.first_layer < first_layer || group.first_layer >= first_layer + s.stage_plan().layers) continue;
     const double n = static_cast<double>(group.members.size());
     const double width = expert_width(s.execution(), s.tensor_parallel());

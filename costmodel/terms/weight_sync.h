@@ -127,7 +127,7 @@ template <typename T>
   T slowest(0.0);
   if (training.execution().zero_stage < 3) return slowest;
   const double bytes_of_layer = gathered_bytes(problem, training) / training.model->layers;
-  for (const GradientGroup& group : training.gradient_groups) {
+  for (const GradientGroup& group : training.sharding_groups()) {
     const double n = static_cast<double>(group.members.size());
     const double volume = bytes_of_layer * group.layers * (n - 1.0) / (n * group.tensor_parallel);
     const T cost = ring_step_s(problem, group, volume,
@@ -321,14 +321,13 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T fetched_s(const Problem<T>& problem, const TaskWork& training) {
   if (!training.execution().offload_weights) return T(0.0);
-  const double replicas =
-      training.execution().zero_stage >= 3 ? static_cast<double>(training.replicas.size()) : 1.0;
+  const double shards = training.execution().zero_stage >= 3 ? training.sharding_devices() : 1.0;
   T slowest(0.0);
   for (std::size_t c = 0; c < training.classes.size(); ++c) {
     const auto& replica = training.plan->replicas[static_cast<std::size_t>(training.classes[c].replica)];
     for (int j = 0; j < replica.pipeline_parallel(); ++j) {
       const StageOfTask<T> stage{problem, training, static_cast<int>(c), j};
-      const double held = training.weight_bytes * stage.parameters() / (stage.tensor_parallel() * replicas);
+      const double held = training.weight_bytes * stage.parameters() / (stage.tensor_parallel() * shards);
       const T cost = max_over_devices(stage, [&](DeviceId d) {
         return T(2.0 * held /
                  (problem.coefficient(CoefficientId::host_link_efficiency, d) *

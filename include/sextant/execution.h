@@ -35,6 +35,7 @@ struct Execution {
   int expert_tensor_parallel = 0;  // ranks per expert; 0: the stage's tensor parallelism
   int virtual_stages = 1;          // model chunks per device, interleaved schedule
   int zero_stage = 0;              // 1: optimizer state sharded over replicas, 2: gradients, 3: weights (FSDP)
+  int sharded_over = 0;            // devices that share what ZeRO shards (hybrid sharding); 0: all that hold it
   bool sequence_parallel = false;  // norms and residuals split over the tensor-parallel group
 
   // Batches.

@@ -113,7 +113,7 @@ struct UniformLayout {
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: length_rank; 1.2: padding; 1.3: outermost
+  static constexpr SchemaVersion kVersion{1, 4};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4: sharded_over
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name

@@ -103,8 +103,8 @@ void add_accuracy(CommandLine& line) {
       line.add_command("accuracy", "Recompute the accuracy figures on the public measurements");
   command.add_option("figures", options->prefix, "Prefix of the figures to compute: vtrain, real.tasks, ...");
   command.add_option("--data", options->data, "Folder of the published data");
-  command.add_option("--out", options->out, "Write the claims document here");
-  command.add_option("--markdown", options->markdown,
+  command.add_output("--out", options->out, "Write the claims document here");
+  command.add_output("--markdown", options->markdown,
                      "Write the figures and the worst records here as Markdown");
   command.add_option(
       "--coefficients", options->coefficients,

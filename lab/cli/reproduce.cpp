@@ -209,8 +209,8 @@ void add_reproduce(CommandLine& line) {
                      "Only cells whose names contain this text, such as single-region/Qwen3-8B");
   command.add_option("--coefficients", options->coefficients,
                      "Coefficients document, or none (default: the installed one for the paper's framework)");
-  command.add_option("--out", options->out, "Write the reproduction document here");
-  command.add_option("--markdown", options->markdown, "Write the tables and comments here as Markdown");
+  command.add_output("--out", options->out, "Write the reproduction document here");
+  command.add_output("--markdown", options->markdown, "Write the tables and comments here as Markdown");
   command.add_flag("--json", options->json, "Print the reproduction document instead of tables");
   command.footer(
       "Nothing is measured: the planners plan the papers' workflows on the papers' clusters, and the model "

@@ -17,7 +17,7 @@ PRECISIONS = {"fp64": 8, "fp32": 4, "tf32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "
 # Options of an execution that differ from these are written, in this order.
 EXECUTION = {
     "context_parallel": 1, "expert_parallel": 1, "expert_tensor_parallel": 0, "virtual_stages": 1, "zero_stage": 0,
-    "sequence_parallel": False, "packed": False, "continuous_batching": False, "micro_batch_tokens": 0,
+    "sharded_over": 0, "sequence_parallel": False, "packed": False, "continuous_batching": False, "micro_batch_tokens": 0,
     "micro_batches": 0, "prefill_chunk_tokens": 0, "shared_prompts": False, "fused_attention": False,
     "portable_attention": False, "fused_experts": False, "fused_dispatch": False, "overlap_dispatch": False,
     "unfused": False, "cuda_graphs": False, "training_graphs": "none", "kv_cache_bytes": 0.0,

@@ -163,6 +163,11 @@ def set_passes(record, layout, task):
     if trains or record.shards_whole_model:
         # Megatron keeps its optimizer's state sharded over replicas in all of these frameworks; DeepSpeed: below.
         execution["zero_stage"] = 0 if record.is_deepspeed else 3 if record.shards_whole_model else 1
+    # The pass old_log_prob runs on the trainer's engine.
+    trainer = record.plan["actor_train"] if task.name == "old_log_prob" else layout
+    holders, group = task.dp * task.cp, trainer.get("fsdp_size", 0)
+    if execution.get("zero_stage") == 3 and 0 < group < holders and holders % group == 0:
+        execution["sharded_over"] = group
     execution["sequence_parallel"] = task.tp > 1 and not record.is_real
     if workload.get("precision", {}).get("train") == "fp8":
         execution["precision"] = "fp8"

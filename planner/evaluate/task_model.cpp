@@ -171,10 +171,12 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
   const TaskPlan stage_plan = task_plan(of_stage, devices, execution(shape), total);
-  task.gradient_groups = gradient_groups(stage_plan, sync_problem_->cluster(), shape.pipeline_parallel());
-  for (GradientGroup& group : task.gradient_groups) {
-    group.holds_embedding = stage == 0;
-    group.holds_head = stage + 1 == shape.pipeline_parallel();
+  set_gradient_groups(stage_plan, sync_problem_->cluster(), task, shape.pipeline_parallel());
+  for (std::vector<GradientGroup>* groups : {&task.gradient_groups, &task.shard_groups, &task.copy_groups}) {
+    for (GradientGroup& group : *groups) {
+      group.holds_embedding = stage == 0;
+      group.holds_head = stage + 1 == shape.pipeline_parallel();
+    }
   }
   return terms::data_parallel_s(*sync_problem_, task, 0.0);
 }

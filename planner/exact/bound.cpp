@@ -166,7 +166,7 @@ std::vector<Execution> bounded_executions(const PlanRequest& request, std::size_
       execution = with_min_work(std::move(execution), request.workflow.tasks[task].kind);
     // These options change the location of work and its memory, not its amount.
     execution.context_parallel = execution.expert_parallel = execution.virtual_stages = 1;
-    execution.expert_tensor_parallel = execution.zero_stage = 0;
+    execution.expert_tensor_parallel = execution.zero_stage = execution.sharded_over = 0;
     execution.kv_cache_bytes = 0;
     execution.offload_weights = execution.offload_optimizer = execution.offload_activations = false;
     execution.offload_activation_layers = 0;

@@ -47,7 +47,7 @@ bool may_split_types(const PlanRequest& request) {
 
 // Clusters whose options exact has worked out in a fraction of a second.
 bool is_small(const PlanRequest& request) {
-  constexpr int kMaxDevices = 16, kMaxWays = 64;  // of one task, besides its degrees
+  constexpr int kMaxDevices = 16, kMaxWays = 160;  // of one task, besides its degrees
   if (request.workflow.algorithm == Algorithm::custom || request.cluster.device_count() > kMaxDevices ||
       !request.limits.pins.empty())
     return false;
@@ -106,7 +106,7 @@ constexpr Member kMembers[] = {
     {"subsets", plan_by_subsets, 0.2, may_leave_devices},
     {"types", plan_by_types, 0.3, may_split_types},
     {"streamrl", plan_by_streamrl, 0.4, may_overlap},
-    {"exact", plan_exactly_from, 0.2, is_small},
+    {"exact", plan_exactly_from, 0.4, is_small},
     {"two-phase", plan_by_two_phase, 0.2, is_for_two_phase},
 };
 

@@ -102,12 +102,28 @@ bool counts_micro_batches_in_sequences(TaskKind kind, const Execution& execution
   return execution.prefill_chunk_tokens == 0;
 }
 
+// Trainers that shard weights split long sequences by Ulysses (Jacobs et al. 2023): a device gets the attention heads
+// of the whole sequence, so the parts divide the heads, and the key-value heads too or are copied evenly.
+bool can_exchange_heads(const Execution& execution, const Model& model, int tensor_parallel) {
+  const int parts = execution.context_parallel;
+  if (execution.zero_stage < 3 || parts == 1) return true;
+  const int heads = model.heads / tensor_parallel, keys = std::max(1, model.kv_heads / tensor_parallel);
+  return heads % parts == 0 && (keys % parts == 0 || parts % keys == 0);
+}
+
 bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow, int data_parallel,
                  int pipeline_parallel, int width) {
   const Model& model = workflow.model_of(task);
   if (width % execution.context_parallel != 0) return false;
+  if (!can_exchange_heads(execution, model, width / execution.context_parallel)) return false;
   if (execution.virtual_stages > model.layers / pipeline_parallel) return false;
   if (execution.virtual_stages > 1 && pipeline_parallel == 1) return false;
+  if (execution.sharded_over > 0) {
+    const int holders = data_parallel * execution.context_parallel;
+    // One group of all is no grouping.
+    if (execution.zero_stage == 0 || execution.sharded_over >= holders || holders % execution.sharded_over != 0)
+      return false;
+  }
   if (execution.micro_batches > 0) {
     const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
     const int share = workflow.sequences() / data_parallel;
@@ -165,6 +181,7 @@ bool can_deal(const Execution& execution, const std::vector<int>& layers, bool i
 
 bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow,
                  const Cluster& cluster) {
+  if (execution.sharded_over >= cluster.device_count()) return false;
   const Model& model = workflow.model_of(task);
   std::vector<Precision> precisions{execution.precision.value_or(workflow.precision)};
   if (execution.expert_precision && model.experts) precisions.push_back(*execution.expert_precision);

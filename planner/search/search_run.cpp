@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <sstream>
 
 #include "core/units.h"
 #include "planner/search/known_options.h"
@@ -175,14 +174,13 @@ std::string SearchRun::shortage() const {
   if (!best_) return message;
   if (best_->score.excess_bytes > 0)
     return message + "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
-  if (!request_.objective.has_limits())
+  // The overrun of a score also contains broken rules for hosts and devices, which are no part of the limits.
+  const double overrun =
+      overrun_of(request_.objective, best_->score.time_s, rented_by(best_plan("nearest"), request_.cluster));
+  if (overrun <= 0)
     return message +
            "; the nearest needs more memory of its hosts than there is, or parts tasks that must share devices";
-  std::ostringstream overrun;
-  overrun.precision(3);
-  overrun << 100 * best_->score.overrun;
-  message += "; the nearest exceeds the limits that were asked for by " + overrun.str() + " %";
-  return message;
+  return message + "; the nearest exceeds the limits that were asked for by " + format_percent(overrun);
 }
 
 Plan SearchRun::best_plan(const std::string& suffix) const {

@@ -74,15 +74,18 @@ double stated_places(const PlannedTask& task, const Replica& replica, double seq
   return sequences;
 }
 
-double places_of(const PlannedTask& task, const Replica& replica, double sequences) {
-  double places = stated_places(task, replica, sequences);
-  if (task.execution().kv_cache_bytes == 0) return places;
+// Sequences that fit a KV cache of stated size, which is that of each device.
+double held_in_cache(const PlannedTask& task, const Replica& replica) {
   const double tokens = task.execution().continuous_batching ? tokens_met(task) : sequence_tokens(task).all();
-  for (const Stage& stage : replica.stages) {
-    const double held = task.execution().kv_cache_bytes / cache_bytes(task, stage, tokens);
-    places = std::min(places, std::max(1.0, held));
-  }
-  return places;
+  double largest = 0;  // of one sequence
+  for (const Stage& stage : replica.stages) largest = std::max(largest, cache_bytes(task, stage, tokens));
+  return std::max(1.0, task.execution().kv_cache_bytes / largest);
+}
+
+double places_of(const PlannedTask& task, const Replica& replica, double sequences) {
+  const double places = stated_places(task, replica, sequences);
+  if (task.execution().kv_cache_bytes == 0) return places;
+  return std::min(places, held_in_cache(task, replica));
 }
 
 // A sequence's mean share of the most tokens that a wave keeps at once.
@@ -200,9 +203,18 @@ DecodeBatch decode_batch(const PlannedTask& task, const Replica& replica, double
   double on_their_way = in_round;
   if (works_ahead(task)) on_their_way *= std::max(1.0, task.workflow.staleness);
   if (works_ahead(task) || goes_on(task)) on_their_way = std::max(on_their_way, sequences * sizes.started);
-  batch.places = places_of(task, replica, on_their_way);
-  batch.waves = std::max(1.0, in_round / batch.places);
-  batch.cached_tokens = batch.places * tokens_cached(task, batch.waves);
+  const double places = places_of(task, replica, on_their_way),
+               stages = static_cast<double>(replica.stages.size());
+  const double tokens = tokens_cached(task, std::max(1.0, in_round / places));
+  if (task.execution().continuous_batching) {
+    batch.step_sequences = places / std::max(1.0, std::min(places, stages));
+    batch.cached_tokens = places * tokens;
+    return batch;
+  }
+  double at_once = on_their_way;
+  if (task.execution().kv_cache_bytes > 0) at_once = std::min(at_once, held_in_cache(task, replica));
+  batch.step_sequences = places;
+  batch.cached_tokens = places * std::max(1.0, std::min(at_once / places, stages)) * tokens;
   return batch;
 }
 

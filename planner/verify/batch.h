@@ -45,11 +45,11 @@ struct MicroBatches {
 
 [[nodiscard]] MicroBatches micro_batches(const PlannedTask& task, const Replica& replica, double sequences);
 
-// The decode batches of generation.
+// The decode batches of generation. Groups of sequences are in different pipeline stages at the same time: places
+// that are refilled are divided into as many groups as there are stages, otherwise whole batches are groups.
 struct DecodeBatch {
-  double places = 0;         // sequences that decode together
-  double waves = 1;          // successive groups of `places`, or groups in different pipeline stages
-  double cached_tokens = 0;  // maximum in the KV cache for the sequences of one wave
+  double step_sequences = 0;  // in one step of a stage
+  double cached_tokens = 0;   // maximum in the KV cache, of all groups
 };
 
 [[nodiscard]] DecodeBatch decode_batch(const PlannedTask& task, const Replica& replica, double sequences);

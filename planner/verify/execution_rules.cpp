@@ -25,6 +25,7 @@ class ValueRules {
     if (execution.zero_stage < 0 || execution.zero_stage > 3) {
       add("zero_stage is " + std::to_string(execution.zero_stage) + ", expected 0 to 3");
     }
+    at_least(0, execution.sharded_over, "sharded_over");
     at_least(0, execution.micro_batch_tokens, "micro_batch_tokens");
     at_least(0, execution.micro_batches, "micro_batches");
     at_least(0, execution.prefill_chunk_tokens, "prefill_chunk_tokens");
@@ -75,6 +76,7 @@ class ExecutionRules {
 
   std::vector<Violation> run() {
     look_at_experts();
+    look_at_sharding();
     look_at_chunks();
     look_at_offloading();
     look_at_rates();
@@ -112,6 +114,18 @@ class ExecutionRules {
     add(place_of(task_.name(), replica, stage_number), rules::kExpertParallel,
         "experts are distributed over " + std::to_string(dealt) + " devices, and " + std::to_string(holders) +
             " hold such a stage in all replicas");
+  }
+
+  void look_at_sharding() {
+    const int over = task_.execution().sharded_over;
+    if (over <= 0) return;
+    const std::string said = "states are sharded over " + std::to_string(over) + " devices";
+    if (task_.execution().zero_stage == 0) add(task_.name(), rules::kSharding, said + " without ZeRO");
+    const auto holders =
+        static_cast<std::int64_t>(task_.plan.replicas.size()) * task_.execution().context_parallel;
+    if (holders % over != 0)
+      add(task_.name(), rules::kSharding,
+          said + ", which do not divide the " + std::to_string(holders) + " that hold them");
   }
 
   void look_at_chunks() {

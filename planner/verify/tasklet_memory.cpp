@@ -258,10 +258,9 @@ void set_decoding(const PlannedTask& task, const Replica& replica, std::size_t s
   if (stated > 0) {
     (task.execution().offload_weights ? memory.woken_cache_bytes : memory.lasting_cache_bytes) = stated;
   } else {
-    const double waves = std::min(batch.waves, static_cast<double>(replica.stages.size()));
-    memory.activation_bytes = waves * cache_bytes(task, replica.stages[stage], batch.cached_tokens);
+    memory.activation_bytes = cache_bytes(task, replica.stages[stage], batch.cached_tokens);
   }
-  memory.logit_bytes = held_logits_bytes(task, replica, stage, batch.places);
+  memory.logit_bytes = held_logits_bytes(task, replica, stage, batch.step_sequences);
 }
 
 void set_pass(const PlannedTask& task, const Replica& replica, std::size_t stage, int sequences,

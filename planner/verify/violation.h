@@ -18,6 +18,7 @@ inline constexpr const char* kLayers = "layers";
 inline constexpr const char* kTensorParallel = "tensor parallel";
 inline constexpr const char* kContextParallel = "context parallel";
 inline constexpr const char* kExpertParallel = "expert parallel";
+inline constexpr const char* kSharding = "sharding";
 inline constexpr const char* kVirtualStages = "virtual stages";
 inline constexpr const char* kBatchShares = "batch shares";
 inline constexpr const char* kSameLayout = "same layout";

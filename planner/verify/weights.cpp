@@ -131,7 +131,8 @@ Weights adapter_weights(const PlannedTask& task, const Stage& stage) {
 }
 
 Copies copies_of(const PlannedTask& task, const Stage& stage) {
-  const double parts = static_cast<double>(task.plan.replicas.size()) * task.execution().context_parallel;
+  double parts = static_cast<double>(task.plan.replicas.size()) * task.execution().context_parallel;
+  if (task.execution().sharded_over > 0) parts = task.execution().sharded_over;
   const double holders = parts * tensor_parallel_of(task, stage);  // devices with these layers
   return {parts, std::max(1.0, holders / static_cast<double>(expert_devices(task, stage)))};
 }

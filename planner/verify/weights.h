@@ -31,7 +31,7 @@ struct Weights {
 
 // Number of devices over all replicas with the same part of the weights, over which ZeRO divides states
 // (Rajbhandari et al. 2020: the data-parallel degree): every replica and context-parallel part for the shared
-// weights, fewer for experts that are split over several of these.
+// weights, fewer for experts that are split over several of these. With sharded_over only the devices of a group.
 struct Copies {
   double shared = 1;
   double experts = 1;

@@ -10,6 +10,8 @@
 namespace sextant::charts {
 namespace {
 
+constexpr const char* kOtherTerms = "other terms";
+
 template <typename Map>
 std::vector<std::string> shown_tasks_of(const Map& by_task) {
   std::vector<std::string> shown;
@@ -17,30 +19,68 @@ std::vector<std::string> shown_tasks_of(const Map& by_task) {
   return shown;
 }
 
-std::vector<std::string> shown_terms(const Prediction& prediction) {
-  std::set<Term> terms;
+// The terms that have a colour each: all that take time if there are few, otherwise those with the largest shares of
+// the tasks. The other terms are drawn as one.
+std::set<Term> own_terms(const Prediction& prediction) {
+  std::map<Term, double> shares;
   for (const auto& [task, predicted] : prediction.tasks) {
-    for (const auto& [term, time_s] : predicted.terms_s) terms.insert(term);
+    for (const auto& [term, time_s] : predicted.terms_s) {
+      if (time_s > 0 && predicted.time_s > 0) shares[term] += time_s / predicted.time_s;
+    }
   }
+  std::vector<std::pair<double, Term>> largest;
+  for (const auto& [term, share] : shares) largest.emplace_back(-share, term);
+  std::sort(largest.begin(), largest.end());
+  if (largest.size() > kColourCount) largest.resize(kColourCount - 1);
+  std::set<Term> own;
+  for (const auto& [share, term] : largest) own.insert(term);
+  return own;
+}
+
+std::vector<std::string> shown_terms(const Prediction& prediction) {
   std::vector<std::string> shown;
-  shown.reserve(terms.size());
-  for (const Term term : terms) shown.push_back(shown_name(name_of(term)));
+  for (const Term term : own_terms(prediction)) shown.push_back(shown_name(name_of(term)));
+  if (!merged_terms(prediction).empty()) shown.push_back(kOtherTerms);
   return shown;
 }
 
+Json term_row(const std::string& task, const TaskPrediction& predicted, int order, double time_s) {
+  return {{"task", shown_name(task)},
+          {"order", order},
+          {"time_s", time_s},
+          {"share", finite_or_null(time_s / predicted.time_s)},
+          {"time", format_seconds(time_s)},
+          {"share_shown", predicted.time_s > 0 ? format_percent(time_s / predicted.time_s) : ""}};
+}
+
+// The row of the merged terms says what is in it: "optimizer 1.20 s, overhead 0.100 s".
+Json merged_row(const std::string& task, const TaskPrediction& predicted, const std::set<Term>& own) {
+  double sum_s = 0;
+  std::string parts;
+  for (const auto& [term, time_s] : predicted.terms_s) {
+    if (own.contains(term) || time_s <= 0) continue;
+    sum_s += time_s;
+    parts += (parts.empty() ? "" : ", ") + shown_name(name_of(term)) + " " + format_seconds(time_s);
+  }
+  if (parts.empty()) return nullptr;
+  Json row = term_row(task, predicted, kTermCount, sum_s);
+  row["term"] = kOtherTerms;
+  row["time"] = format_seconds(sum_s) + " (" + parts + ")";
+  return row;
+}
+
 Json term_rows(const Prediction& prediction) {
+  const std::set<Term> own = own_terms(prediction);
   Json rows = Json::array();
   for (const std::string& task : tasks_of(prediction.tasks)) {
     const TaskPrediction& predicted = prediction.tasks.at(task);
     for (const auto& [term, time_s] : predicted.terms_s) {
-      rows.push_back({{"task", shown_name(task)},
-                      {"term", shown_name(name_of(term))},
-                      {"order", static_cast<int>(term)},
-                      {"time_s", time_s},
-                      {"share", finite_or_null(time_s / predicted.time_s)},
-                      {"time", format_seconds(time_s)},
-                      {"share_shown", predicted.time_s > 0 ? format_percent(time_s / predicted.time_s) : ""}});
+      if (!own.contains(term) || time_s <= 0) continue;
+      rows.push_back(term_row(task, predicted, static_cast<int>(term), time_s));
+      rows.back()["term"] = shown_name(name_of(term));
     }
+    Json merged = merged_row(task, predicted, own);
+    if (!merged.is_null()) rows.push_back(std::move(merged));
   }
   return rows;
 }
@@ -67,6 +107,20 @@ Json breakdown(const Prediction& prediction, const char* description) {
 }
 
 }  // namespace
+
+std::vector<std::string> merged_terms(const Prediction& prediction) {
+  const std::set<Term> own = own_terms(prediction);
+  std::set<Term> merged;
+  for (const auto& [task, predicted] : prediction.tasks) {
+    for (const auto& [term, time_s] : predicted.terms_s) {
+      if (!own.contains(term) && time_s > 0) merged.insert(term);
+    }
+  }
+  std::vector<std::string> shown;
+  shown.reserve(merged.size());
+  for (const Term term : merged) shown.push_back(shown_name(name_of(term)));
+  return shown;
+}
 
 Json breakdown_seconds(const Prediction& prediction) {
   Json spec = breakdown(prediction, "Predicted time of each task, by term");

@@ -1,5 +1,7 @@
 #include "reports/charts/vega_lite.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -8,10 +10,17 @@
 namespace sextant::charts {
 namespace {
 
-constexpr const char* kColours[] = {"#E69F00", "#56B4E9", "#009E73", "#CC79A7",
-                                    "#D55E00", "#0072B2", "#8A8A8A", "#B8A500"};
+// The last of the first eight is grey, for what is merged. The rest are for unusual workflows with more tasks.
+constexpr std::array<const char*, kColourCount + 4> kColours{"#E69F00", "#56B4E9", "#009E73", "#CC79A7",
+                                                             "#D55E00", "#0072B2", "#B8A500", "#8A8A8A",
+                                                             "#7B3FA0", "#7A5230", "#B3DE69", "#8DD3C7"};
 
-std::string colour_at(std::size_t place) { return kColours[place % std::size(kColours)]; }
+std::string colour_at(std::size_t place) {
+  constexpr double kGoldenAngle = 137.508;  // degrees: hues never repeat
+  if (place < kColours.size()) return kColours[place];
+  const double hue = std::fmod(static_cast<double>(place) * kGoldenAngle, 360);
+  return "hsl(" + std::to_string(hue) + ", 45%, 45%)";
+}
 
 }  // namespace
 
@@ -42,14 +51,14 @@ Json colour_scale(const std::vector<std::string>& names) {
 
 Json task_colour_scale(const std::vector<std::string>& shown_tasks) {
   static const std::vector<std::string> kPlaces = {
-      "actor generation", "reward inference", "reference inference", "critic inference",
-      "actor training",   "critic training",  "weight sync",         "iteration"};
+      "actor generation", "reward inference", "reference inference", "critic inference", "actor training",
+      "critic training",  "iteration",        "weight sync",         "old log prob"};
   Json range = Json::array();
-  std::size_t others = 0;
+  std::size_t next = kPlaces.size();
   for (const std::string& task : shown_tasks) {
-    std::size_t place = 0;
-    while (place < kPlaces.size() && kPlaces[place] != task) ++place;
-    range.push_back(colour_at(place < kPlaces.size() ? place : others++));
+    const auto place = std::find(kPlaces.begin(), kPlaces.end(), task);
+    range.push_back(
+        colour_at(place == kPlaces.end() ? next++ : static_cast<std::size_t>(place - kPlaces.begin())));
   }
   return {{"domain", shown_tasks}, {"range", std::move(range)}};
 }

@@ -20,11 +20,14 @@ namespace sextant::charts {
 
 [[nodiscard]] Json inline_data(Json rows);
 
-// {"domain": names, "range": colours}: the colour of a name depends on its place only. Eight colours that
-// remain apart with the common colour vision deficiencies (Okabe and Ito, 2008), on light and dark ground.
+// Colours that remain apart with the common colour vision deficiencies (Okabe and Ito, 2008), on light and dark
+// ground. A chart with more names than this should merge the least of them.
+inline constexpr std::size_t kColourCount = 8;
+
+// {"domain": names, "range": colours}: the colour of a name depends on its place only, and no two are equal.
 [[nodiscard]] Json colour_scale(const std::vector<std::string>& names);
 
-// Colours of the tasks: the same task has the same colour in every chart of a report.
+// Colours of the tasks: a task of the usual workflows has the same colour in every chart, and no two tasks share one.
 [[nodiscard]] Json task_colour_scale(const std::vector<std::string>& shown_tasks);
 
 // Axis of times from 0 to max_s in one unit that fits: "time (ms)".

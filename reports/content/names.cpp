@@ -83,24 +83,40 @@ std::vector<std::string> in_task_order(const std::set<std::string>& tasks) {
   return ordered;
 }
 
-std::string device_ranges(const std::vector<DeviceId>& devices) {
-  const std::set<DeviceId> sorted(devices.begin(), devices.end());
+std::string number_ranges(const std::vector<int>& numbers) {
+  const std::set<int> sorted(numbers.begin(), numbers.end());
   std::string ranges;
   for (auto first = sorted.begin(); first != sorted.end();) {
     auto last = first;
-    for (auto next = std::next(last); next != sorted.end() && next->value == last->value + 1; ++next)
-      last = next;
+    for (auto next = std::next(last); next != sorted.end() && *next == *last + 1; ++next) last = next;
     if (!ranges.empty()) ranges += ", ";
-    ranges += std::to_string(first->value);
-    if (last != first) ranges += "-" + std::to_string(last->value);
+    ranges += std::to_string(*first);
+    if (last != first) ranges += "-" + std::to_string(*last);
     first = std::next(last);
   }
   return ranges;
 }
 
+std::string device_ranges(const std::vector<DeviceId>& devices) {
+  std::vector<int> numbers;
+  numbers.reserve(devices.size());
+  for (const DeviceId device : devices) numbers.push_back(device.value);
+  return number_ranges(numbers);
+}
+
 std::string device_label(DeviceId device, const Cluster* cluster) {
   if (cluster != nullptr && cluster->contains(device)) return cluster->device_name(device);
   return "device " + std::to_string(device.value);
+}
+
+std::string as_sentence(std::string message) {
+  constexpr std::string_view kLowerCase = "abcdefghijklmnopqrstuvwxyz";
+  if (message.empty()) return message;
+  const std::size_t word_end = message.find_first_not_of(kLowerCase);
+  const bool is_word = word_end == std::string::npos || message[word_end] == ' ' || message[word_end] == ',';
+  if (word_end > 0 && is_word) message[0] = static_cast<char>(message[0] - 'a' + 'A');
+  if (std::string_view(".!?").find(message.back()) == std::string_view::npos) message += '.';
+  return message;
 }
 
 std::string shown_interval(const Interval& interval_s) {

@@ -36,10 +36,14 @@ template <typename Value>
 }
 
 // "0-3, 8"
+[[nodiscard]] std::string number_ranges(const std::vector<int>& numbers);
 [[nodiscard]] std::string device_ranges(const std::vector<DeviceId>& devices);
 
 // The cluster's name of the device, or "device 3" without a cluster that has it.
 [[nodiscard]] std::string device_label(DeviceId device, const Cluster* cluster);
+
+// A message as a sentence: with a capital, unless it begins with a name such as actor_training, and a full stop.
+[[nodiscard]] std::string as_sentence(std::string message);
 
 // "1.20 s to 1.40 s"
 [[nodiscard]] std::string shown_interval(const Interval& interval_s);

@@ -198,13 +198,6 @@ void note_mixed_offload(const TrainerSettings& settings, bool is_megatron, RunFa
                         (weights ? "together" : "not at all"));
 }
 
-void note_group_sharding(const TrainerSettings& settings, RunFacts& facts) {
-  const int size = settings.integer(key_of(kActorRoot, "fsdp_config.fsdp_size"), -1);
-  if (size <= 0 || size >= facts.nodes * facts.gpus_per_node) return;
-  facts.notes.push_back(key_of(kActorRoot, "fsdp_config.fsdp_size") + "=" + std::to_string(size) +
-                        ": the plan shards weights over all GPUs");
-}
-
 void derive_all_micro_batches(const RunFacts& facts, bool is_megatron, RunSettings& run) {
   constexpr int kActorTokens = 16384;
   const MicroBatchKeys actor = training_keys(kActorRoot);
@@ -235,7 +228,6 @@ RunFacts read_verl_run(RunSettings& run) {
   read_verl_models(run.settings, facts);
   derive_all_micro_batches(facts, is_megatron, run);
   note_mixed_offload(run.settings, is_megatron, facts);
-  if (!is_megatron) note_group_sharding(run.settings, facts);
   leave_out_absent_tasks(facts);
   return facts;
 }
@@ -353,7 +345,6 @@ UnneededSettings verl_unneeded() {
                         "custom_reward_function.*"};
   out.neutral = {{"*.ppo_epochs", "1"},
                  {"trainer.balance_batch", "true"},
-                 {"*.fsdp_size", "-1"},
                  {"*.use_torch_compile", "true"},
                  {"*.forward_prefetch", "false"},
                  {"*.layered_summon", "false"},

@@ -41,8 +41,10 @@ std::string html_cell(const char* element, bool numeric, const std::string& text
 }
 
 std::string html(const Table& table) {
-  std::string text = "<div class=\"scroll\"><table id=\"table-" + escape_html(table.id) + "\">";
-  if (!table.folded) text += "<caption>" + escape_html(table.caption) + "</caption>";
+  // The box scrolls, also by the keyboard; the caption stays as wide as the page, whatever the width of the table.
+  std::string text = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +
+                     escape_html(table.caption) + "\"><table id=\"table-" + escape_html(table.id) + "\">";
+  if (!table.folded) text += "<caption><span>" + escape_html(table.caption) + "</span></caption>";
   text += "\n<thead><tr>";
   for (const Column& column : table.columns) text += html_cell("th", column.numeric, column.title);
   text += "</tr></thead>\n<tbody>\n";

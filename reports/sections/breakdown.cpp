@@ -1,5 +1,6 @@
+#include <cmath>
+
 #include "core/json_value.h"
-#include "core/units.h"
 #include "reports/charts/plan_charts.h"
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
@@ -7,12 +8,50 @@
 namespace sextant {
 namespace {
 
+// Terms that take time in some task.
 std::vector<Term> used_terms(const Prediction& prediction) {
   std::set<Term> terms;
   for (const auto& [task, predicted] : prediction.tasks) {
-    for (const auto& [term, time_s] : predicted.terms_s) terms.insert(term);
+    for (const auto& [term, time_s] : predicted.terms_s) {
+      if (time_s > 0) terms.insert(term);
+    }
   }
   return {terms.begin(), terms.end()};
+}
+
+void add_iteration_row(Table& table, const char* what, const char* name, double time_s) {
+  std::vector<Cell> row(table.columns.size(), empty_cell());
+  row[0] = {what, name};
+  row[2] = seconds_cell(time_s);
+  table.rows.push_back(std::move(row));
+}
+
+// The time by which the tasks and the other parts of the iteration exceed it because they run at the same time;
+// negative for a document without the time of the controller. Rounding counts as zero.
+double excess_of_rows(const Prediction& prediction) {
+  constexpr double kRounding = 1e-6;  // relative
+  double sum_s =
+      prediction.weight_sync_s + prediction.data_s + prediction.controller_s + prediction.rule_reward_s;
+  for (const auto& [task, predicted] : prediction.tasks) sum_s += predicted.time_s;
+  const double excess_s = sum_s - prediction.iteration_s;
+  return std::abs(excess_s) > kRounding * prediction.iteration_s ? excess_s : 0;
+}
+
+// Adds the parts of an iteration that are no tasks, and the iteration, to which all rows sum.
+void add_iteration_rows(Table& table, const Prediction& prediction) {
+  const auto add = [&](const char* what, const char* name, double time_s) {
+    if (time_s > 0) add_iteration_row(table, what, name, time_s);
+  };
+  add("weight sync", "weight_sync", prediction.weight_sync_s);
+  add("data between tasks", "data", prediction.data_s);
+  add("controller", "controller", prediction.controller_s);
+  add("rule reward", "rule_reward", prediction.rule_reward_s);
+  const double excess_s = excess_of_rows(prediction);
+  add("not in the document", "not_stated", -excess_s);
+  if (excess_s > 0) add_iteration_row(table, "saved by running at the same time", "overlapped", -excess_s);
+  add_iteration_row(table, "iteration", "iteration", prediction.iteration_s);
+  if (const auto& interval = prediction.iteration_interval_s)
+    table.rows.back()[3] = {shown_interval(*interval), Json::array({interval->low, interval->high})};
 }
 
 Table terms_table(const Prediction& prediction) {
@@ -42,31 +81,14 @@ Table terms_table(const Prediction& prediction) {
     }
     table.rows.push_back(std::move(row));
   }
-  const auto add = [&](const char* what, const char* name, double time_s) {
-    if (time_s <= 0) return;
-    std::vector<Cell> row(table.columns.size(), empty_cell());
-    row[0] = {what, name};
-    row[2] = seconds_cell(time_s);
-    table.rows.push_back(std::move(row));
-  };
-  add("weight sync", "weight_sync", prediction.weight_sync_s);
-  add("data between tasks", "data", prediction.data_s);
-  add("controller", "controller", prediction.controller_s);
-  add("rule reward", "rule_reward", prediction.rule_reward_s);
+  add_iteration_rows(table, prediction);
   return table;
 }
 
-// The sentence is empty for a document without the time of the controller.
-std::string sum_of_rows(const Prediction& prediction) {
-  constexpr double kRounding = 1e-6;  // relative
-  double sum_s =
-      prediction.weight_sync_s + prediction.data_s + prediction.controller_s + prediction.rule_reward_s;
-  for (const auto& [task, predicted] : prediction.tasks) sum_s += predicted.time_s;
-  if (sum_s < prediction.iteration_s * (1 - kRounding)) return "";
-  const double overlapped_s = prediction.overlapped_s();
-  if (overlapped_s <= 0) return " The rows of the table add up to the iteration.";
-  return " The rows of the table add up to " + format_seconds(prediction.iteration_s + overlapped_s) + ", " +
-         format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.";
+std::string merged_text(const Prediction& prediction) {
+  std::string names;
+  for (const std::string& term : charts::merged_terms(prediction)) names += (names.empty() ? "" : ", ") + term;
+  return names.empty() ? "" : " Other terms are the smallest: " + names + ". The table has all terms.";
 }
 
 }  // namespace
@@ -75,15 +97,15 @@ std::optional<Section> breakdown_section(const ReportInput& input) {
   if (!input.prediction || input.prediction->content.tasks.empty()) return std::nullopt;
   const Prediction& prediction = input.prediction->content;
   Section section{"breakdown", "Where the time of each task goes", {}};
-  section.blocks.emplace_back(
-      Text{"Terms of the cost model on the slowest replica and stage of each task; they add up to the task's "
-           "predicted time. Start with the longest term of a task on the critical path of the timeline." +
-           sum_of_rows(prediction)});
-  for (const std::string& note : prediction.notes) section.blocks.emplace_back(Text{note});
+  section.blocks.emplace_back(Text{
+      "Terms of the cost model on the slowest replica and stage of each task; they add up to the task's "
+      "predicted time. The times of the table's rows add up to the iteration, its last row. Start with the "
+      "longest term of a task on the critical path of the timeline."});
+  for (const std::string& note : prediction.notes) section.blocks.emplace_back(Text{as_sentence(note)});
   Json seconds = charts::breakdown_seconds(prediction);
   if (!seconds.is_null()) {
-    section.blocks.emplace_back(
-        Chart{"breakdown_seconds", "Predicted time by term.", std::move(seconds), false});
+    section.blocks.emplace_back(Chart{"breakdown_seconds", "Predicted time by term." + merged_text(prediction),
+                                      std::move(seconds), false});
     section.blocks.emplace_back(Chart{"breakdown_shares",
                                       "The same as shares of each task, which shows short tasks too.",
                                       charts::breakdown_shares(prediction), false});

@@ -1,7 +1,7 @@
 #include <set>
-#include "core/units.h"
 
 #include "core/json_value.h"
+#include "core/units.h"
 #include "reports/charts/coefficient_charts.h"
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
@@ -63,10 +63,13 @@ Table meanings(const Coefficients& coefficients) {
 }
 
 std::string fit_text(const FitSummary& fit) {
-  return "Fitted to " + std::to_string(fit.runs.size()) + " runs (" + std::to_string(fit.residuals) +
-         " residuals): " + (fit.converged ? "converged" : "not converged") + ", " + fit.message +
-         " In sample, log(predicted / measured) deviates by " + format_number(fit.task_log_deviation) +
-         " for task times and " + format_number(fit.iteration_log_deviation) + " for iteration times.";
+  const std::string ended = fit.converged ? "converged" : "did not converge";
+  return "The coefficients were fitted to " + std::to_string(fit.runs.size()) + " runs (" +
+         std::to_string(fit.residuals) + " residuals), and the fit " +
+         as_sentence(ended + (fit.message.empty() ? "" : ": " + fit.message)) +
+         " In sample, log(predicted / measured) has a standard deviation of " +
+         format_number(fit.task_log_deviation) + " for task times and " +
+         format_number(fit.iteration_log_deviation) + " for iteration times.";
 }
 
 void add_chart(Section& section, const Coefficients& coefficients, CoefficientAxis axis, const char* id,

@@ -2,6 +2,7 @@
 
 #include "core/json_value.h"
 #include "core/units.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {
@@ -23,7 +24,9 @@ Table parts_table(const Explanation& explanation) {
               {{"task", "task"}, {"term", "term"}, {"seconds", "time", true}, {"share", "share", true}},
               {}};
   for (const TimePart& part : explanation.parts) {
-    table.rows.push_back({part.task, part.term, seconds_cell(part.seconds),
+    table.rows.push_back({{shown_name(part.task), part.task},
+                          {shown_name(part.term), part.term},
+                          seconds_cell(part.seconds),
                           percent_cell(part.seconds / explanation.iteration_s)});
   }
   return table;
@@ -94,8 +97,8 @@ std::optional<Section> explanation_section(const ReportInput& input) {
   if (!input.explanation) return std::nullopt;
   const Explanation& explanation = input.explanation->content;
   Section section{"explanation", "Why this plan", {}};
-  section.blocks.emplace_back(
-      Text{"Plan " + explanation.plan + " of " + explanation.planner + ": " + explanation.bottleneck + "."});
+  section.blocks.emplace_back(Text{"Plan " + explanation.plan + " was found by " + explanation.planner + ". " +
+                                   as_sentence(explanation.bottleneck)});
   if (!explanation.alternatives.empty() && explanation.draws == 0) {
     section.blocks.emplace_back(
         Text{"The coefficients carry no uncertainty, so the probability that the plan is better is unknown."});

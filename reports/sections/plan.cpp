@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "reports/charts/plan_charts.h"
 #include "reports/content/names.h"
+#include "reports/sections/execution_table.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {
@@ -20,12 +21,12 @@ std::string stage_layers(const Replica& replica) {
   return text;
 }
 
-std::string stage_shards(const Replica& replica) {
-  int minimum = replica.stages.front().width();
+std::string shown_tensor_parallel(const TaskPlan& task, const Replica& replica) {
+  int minimum = task.tensor_parallel(replica.stages.front());
   int maximum = minimum;
   for (const Stage& stage : replica.stages) {
-    minimum = std::min(minimum, stage.width());
-    maximum = std::max(maximum, stage.width());
+    minimum = std::min(minimum, task.tensor_parallel(stage));
+    maximum = std::max(maximum, task.tensor_parallel(stage));
   }
   return shown_range(minimum, maximum);
 }
@@ -46,41 +47,76 @@ std::string length_part(const TaskPlan& task, const Replica& replica) {
   return percent_cell(shorter).text + " to " + percent_cell(shorter + alike).text;
 }
 
-Table task_table(const Plan& plan) {
+// All that a row says about a replica except its devices, whose types count if the cluster is known.
+struct ReplicaKey {
+  double batch_share;
+  std::string layers;
+  std::string tensor_parallel;
+  std::string lengths;
+  std::vector<std::string> device_types;
+  bool operator==(const ReplicaKey&) const = default;
+};
+
+struct EqualReplicas {
+  ReplicaKey key;
+  std::size_t stages = 0;
+  std::vector<int> numbers;
+  std::vector<DeviceId> devices;
+};
+
+ReplicaKey key_of(const TaskPlan& task, const Replica& replica, const Cluster* cluster) {
+  std::vector<std::string> types;
+  for (const DeviceId device : replica.devices()) {
+    if (cluster != nullptr && cluster->contains(device)) types.push_back(cluster->type_name(device));
+  }
+  return {replica.batch_share, stage_layers(replica), shown_tensor_parallel(task, replica),
+          length_part(task, replica), std::move(types)};
+}
+
+std::vector<EqualReplicas> equal_replicas(const TaskPlan& task, const Cluster* cluster) {
+  std::vector<EqualReplicas> groups;
+  for (std::size_t r = 0; r < task.replicas.size(); ++r) {
+    const Replica& replica = task.replicas[r];
+    if (replica.stages.empty()) continue;
+    const ReplicaKey key = key_of(task, replica, cluster);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& each) { return each.key == key; });
+    if (group == groups.end()) group = groups.insert(groups.end(), {key, replica.stages.size(), {}, {}});
+    group->numbers.push_back(static_cast<int>(r));
+    const std::vector<DeviceId> devices = replica.devices();
+    group->devices.insert(group->devices.end(), devices.begin(), devices.end());
+  }
+  return groups;
+}
+
+// "0-79 (80)", or the number of a single replica.
+Cell numbers_cell(const std::vector<int>& numbers) {
+  const std::string count = numbers.size() > 1 ? " (" + std::to_string(numbers.size()) + ")" : "";
+  return {number_ranges(numbers) + count, Json(numbers)};
+}
+
+Table task_table(const Plan& plan, const Cluster* cluster) {
   Table table{"plan_tasks",
-              "Replicas of each task",
+              "Replicas of each task; equal ones share a row",
               {{"task", "task"},
-               {"replica", "replica", true},
-               {"batch_share", "share of the batch", true},
+               {"replicas", "replicas"},
+               {"batch_share", "batch share of each", true},
                {"pipeline_parallel", "stages", true},
                {"layers", "layers of the stages"},
                {"tensor_parallel", "tensor parallel"},
-               {"devices", "devices"},
-               {"micro_batch_sequences", "micro-batch", true},
-               {"decode_batch_sequences", "decode batch", true},
-               {"recompute", "recompute"}},
+               {"devices", "devices"}},
               {}};
   const bool by_length = is_dealt_by_length(plan);
   if (by_length) table.columns.push_back({"lengths", "part of the sequences, shortest first"});
   for (const std::string& name : tasks_of(plan.tasks)) {
-    const TaskPlan& task = plan.tasks.at(name);
-    for (std::size_t r = 0; r < task.replicas.size(); ++r) {
-      const Replica& replica = task.replicas[r];
-      if (replica.stages.empty()) continue;
-      const Cell decode_batch = task.decode_batch_sequences > 0
-                                    ? count_cell(static_cast<std::size_t>(task.decode_batch_sequences))
-                                    : Cell("all", 0);
+    for (const EqualReplicas& group : equal_replicas(plan.tasks.at(name), cluster)) {
       table.rows.push_back({{shown_name(name), name},
-                            count_cell(r),
-                            percent_cell(replica.batch_share),
-                            count_cell(replica.stages.size()),
-                            stage_layers(replica),
-                            stage_shards(replica),
-                            device_ranges(replica.devices()),
-                            count_cell(static_cast<std::size_t>(task.micro_batch_sequences)),
-                            decode_batch,
-                            {std::string(name_of(task.recompute)), task.recompute != Recompute::none}});
-      if (by_length) table.rows.back().emplace_back(length_part(task, replica));
+                            numbers_cell(group.numbers),
+                            percent_cell(group.key.batch_share),
+                            count_cell(group.stages),
+                            group.key.layers,
+                            group.key.tensor_parallel,
+                            device_ranges(group.devices)});
+      if (by_length) table.rows.back().emplace_back(group.key.lengths);
     }
   }
   return table;
@@ -104,7 +140,8 @@ std::optional<Section> plan_section(const ReportInput& input) {
               "Tasks that share a column share the device.",
               std::move(spec)});
   }
-  section.blocks.emplace_back(task_table(plan));
+  if (!plan.tasks.empty()) section.blocks.emplace_back(execution_table(plan));
+  section.blocks.emplace_back(task_table(plan, input.cluster ? &input.cluster->content : nullptr));
   return section;
 }
 

@@ -4,15 +4,17 @@
 #include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/search_chart.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {
 namespace {
 
 std::string searched(const SearchRecord& search) {
-  std::string text = "Planner " + search.planner + " searched for " + format_seconds(search.wall_s) + " on " +
-                     std::to_string(search.threads) + (search.threads == 1 ? " thread" : " threads") +
-                     ", seed " + std::to_string(search.seed) + ": " + search.message + ".";
+  std::string text =
+      as_sentence("Planner " + search.planner + " searched for " + format_seconds(search.wall_s) + " on " +
+                  std::to_string(search.threads) + (search.threads == 1 ? " thread" : " threads") + ", seed " +
+                  std::to_string(search.seed) + ": " + search.message);
   if (search.was_interrupted) text += " The search was interrupted.";
   return text;
 }

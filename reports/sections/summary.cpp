@@ -92,7 +92,7 @@ void add_cluster(FactList& facts, const Cluster& cluster) {
 
 std::optional<Section> summary_section(const ReportInput& input) {
   Section section{"summary", "Summary", {}};
-  for (const std::string& note : input.notes) section.blocks.emplace_back(Text{note});
+  for (const std::string& note : input.notes) section.blocks.emplace_back(Text{as_sentence(note)});
   FactList facts;
   if (input.accuracy) add_accuracy(facts, input.accuracy->content);
   if (input.prediction) add_prediction(facts, input);

@@ -39,7 +39,7 @@ std::optional<Section> timeline_section(const ReportInput& input) {
             format_seconds(prediction.weight_sync_s) + " and has no bar.";
   }
   Section section{"timeline", "Timeline of one iteration", {Text{text}}};
-  if (!prediction.bottleneck.empty()) section.blocks.emplace_back(Text{prediction.bottleneck});
+  if (!prediction.bottleneck.empty()) section.blocks.emplace_back(Text{as_sentence(prediction.bottleneck)});
   const Cluster* cluster = input.cluster ? &input.cluster->content : nullptr;
   Json spec = charts::timeline(prediction, cluster);
   if (!spec.is_null()) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/familiarity.h"
 #include "calibrate/ranking.h"
 #include "core/units.h"
 #include "reports/content/names.h"
@@ -22,13 +23,18 @@ std::string held_out_text(const HeldOutSummary& held_out) {
          describe(held_out.order);
 }
 
+Cell steps_cell(double steps) {
+  const bool is_one = steps == 1;
+  return {format_number(steps) + (is_one ? " step" : " steps"), Json(steps)};
+}
+
 Table familiarity_table(const Prediction& prediction) {
   Table table{"familiarity",
               "Nearest calibrated run of each task",
               {{"task", "task"},
                {"nearest_run", "nearest run"},
                {"distance", "distance", true},
-               {"extrapolating", "status"},
+               {"extrapolating", "extrapolating"},
                {"reasons", "because"}},
               {}};
   for (const std::string& task : tasks_of(prediction.tasks)) {
@@ -37,9 +43,9 @@ Table familiarity_table(const Prediction& prediction) {
     table.rows.push_back(
         {{shown_name(task), task},
          familiarity->nearest_run.empty() ? Cell("none") : Cell(familiarity->nearest_run),
-         number_cell(familiarity->distance),
-         {familiarity->extrapolating() ? "extrapolating" : "near", familiarity->extrapolating()},
-         shown_list(familiarity->reasons)});
+         familiarity->nearest_run.empty() ? empty_cell() : steps_cell(familiarity->distance),
+         {familiarity->extrapolating() ? "yes" : "no", familiarity->extrapolating()},
+         familiarity->reasons.empty() ? empty_cell() : Cell(shown_list(familiarity->reasons))});
   }
   return table;
 }
@@ -81,9 +87,14 @@ std::optional<Section> trust_section(const ReportInput& input) {
   }
   Table familiarity = familiarity_table(prediction);
   if (!familiarity.rows.empty()) {
-    section.blocks.emplace_back(
-        Text{"A prediction is as good as the runs that it was fitted to. Distance 0 means that the task itself "
-             "was measured; distance 1 is a change that can move its bottleneck."});
+    section.blocks.emplace_back(Text{
+        "A prediction is as good as the runs that it was fitted to. A distance of 0 steps means that the "
+        "task itself was measured. One step can move its bottleneck: 4 times the parameters, tokens of a "
+        "sequence, pipeline stages, replicas or nodes, 8 times the sequences of a replica, 2 times the "
+        "tensor parallelism, or another framework or precision. A task is extrapolating if a number lies more "
+        "than 1 step outside the calibrated range, if its kind never occurred, or if the nearest run is more "
+        "than " +
+        format_number(kFarDistance) + " steps away."});
     section.blocks.emplace_back(std::move(familiarity));
   }
   if (!prediction.sensitivities.empty()) {

@@ -41,7 +41,7 @@ void warn_fit(Warnings& warnings, const ReportInput& input) {
   if (!input.coefficients) return;
   const Coefficients& coefficients = input.coefficients->content;
   if (coefficients.fit && !coefficients.fit->converged) {
-    warnings.push_back({"The fit did not converge: " + coefficients.fit->message});
+    warnings.push_back({as_sentence("The fit did not converge: " + coefficients.fit->message)});
   }
   std::vector<std::string> at_bound;
   for (const Coefficient& coefficient : coefficients.values) {
@@ -52,7 +52,7 @@ void warn_fit(Warnings& warnings, const ReportInput& input) {
   }
   if (!at_bound.empty()) {
     warnings.push_back(
-        {"Coefficients at a bound of the fit: " + shown_list(at_bound) +
+        {"These coefficients are at a bound of the fit: " + shown_list(at_bound) +
          ". The model is probably missing an effect there, or the runs do not separate it from another."});
   }
 }
@@ -69,15 +69,32 @@ void warn_extrapolation(Warnings& warnings, const ReportInput& input) {
   }
 }
 
+// "87.4 GiB of 79.2 GiB"
+std::string need_of_capacity(double needed_bytes, double capacity_bytes) {
+  return format_bytes(needed_bytes) + " of " + format_bytes(capacity_bytes);
+}
+
 void warn_memory(Warnings& warnings, const ReportInput& input) {
   if (!input.prediction) return;
+  const Prediction& prediction = input.prediction->content;
   std::vector<DeviceId> full;
-  for (const DeviceMemory& memory : input.prediction->content.memory) {
-    if (!memory.fits()) full.push_back(memory.device);
+  const DeviceMemory* fullest = nullptr;
+  for (const DeviceMemory& memory : prediction.memory) {
+    if (memory.fits()) continue;
+    full.push_back(memory.device);
+    const auto excess = [](const DeviceMemory& each) { return each.needed_bytes() - each.capacity_bytes; };
+    if (fullest == nullptr || excess(memory) > excess(*fullest)) fullest = &memory;
   }
-  if (!full.empty()) {
-    warnings.push_back(
-        {"The plan needs more memory than is available on devices " + device_ranges(full) + "."});
+  if (fullest != nullptr) {
+    warnings.push_back({"The plan needs more memory than is available on " +
+                        std::string(full.size() == 1 ? "device " : "devices ") + device_ranges(full) +
+                        ": at most " + need_of_capacity(fullest->needed_bytes(), fullest->capacity_bytes) +
+                        "."});
+  }
+  for (const HostMemory& memory : prediction.host_memory) {
+    if (memory.fits()) continue;
+    warnings.push_back({"The plan needs more memory than is available on host " + memory.node + ": " +
+                        need_of_capacity(memory.needed_bytes, *memory.capacity_bytes) + "."});
   }
 }
 
@@ -91,7 +108,7 @@ void warn_spread(Warnings& warnings, const ReportInput& input) {
   if (!noisy.empty()) {
     warnings.push_back({std::to_string(noisy.size()) + " of " +
                         std::to_string(input.runs->content.runs.size()) +
-                        " runs have iteration times with a spread above ±" + format_percent(kSpreadLimit, 0) +
+                        " runs have a spread of iteration times above ±" + format_percent(kSpreadLimit, 0) +
                         ": " + shown_list(noisy) + ". Other programs may have used the machine."});
   }
 }
@@ -115,7 +132,8 @@ void warn_sources(Warnings& warnings, const ReportInput& input) {
     look(rate.bytes_per_s, "bandwidth " + shown_name(level));
   }
   if (!assumed.empty()) {
-    warnings.push_back({"Assumed values, neither measured nor from a datasheet: " + shown_list(assumed) + "."});
+    warnings.push_back(
+        {"These values are assumed, neither measured nor from a datasheet: " + shown_list(assumed) + "."});
   }
 }
 

@@ -63,10 +63,21 @@ TEST(Familiarity, NamesAnUnknownDeviceAndWhatLiesOutside) {
   ASSERT_EQ(familiarity.reasons.size(), 3U);
   EXPECT_EQ(familiarity.reasons[0], "no inference on h200 was calibrated");
   EXPECT_EQ(familiarity.reasons[1], "no inference on several nodes was calibrated");
-  EXPECT_EQ(familiarity.reasons[2].substr(familiarity.reasons[2].find("calibrated")), "calibrated up to 1e+09");
+  EXPECT_EQ(familiarity.reasons[2], "70.0 billion parameters, calibrated up to 1.00 billion");
   // Four doublings of two: parameters ln 70 / ln 4, nodes half a step, another device 1.5.
   const double steps = std::log(70) / std::log(4);
   EXPECT_NEAR(familiarity.distance, std::sqrt(steps * steps + 0.25 + 2.25), 1e-9);
+}
+
+TEST(Familiarity, CountsAreWholeNumbersWithTheirNouns) {
+  TaskExperience seen;
+  seen.run = "small";
+  seen.data_parallel = 16;
+  TaskExperience asked = seen;
+  asked.data_parallel = 80;
+  const Familiarity familiarity = familiarity_of(asked, {seen});
+  ASSERT_EQ(familiarity.reasons.size(), 1U);
+  EXPECT_EQ(familiarity.reasons[0], "80 replicas, calibrated up to 16");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the commands of README.md and of the user guide as they stand there: the loop on two tiny workflows, the pages
-# about planning on examples/plan.
+# about planning on examples/plan, whose printed output must be what the commands print now.
 #
 #   documented_commands.sh ROOT FOLDER_OF_SEXTANT
 #
@@ -56,9 +56,14 @@ run_page() {
   mapfile -t commands < <(commands_of "$1")
   [ "${#commands[@]}" -ge 1 ] || { echo "found no commands in $1"; exit 1; }
   for command in "${commands[@]}"; do
+    # A number of evaluations in place of time: the same plan on any machine, however busy.
+    case "$command" in
+      *" --evaluations "*) ;;
+      "sextant plan "*) command+=" --evaluations 100000" ;;
+    esac
     echo "+ $1: $command"
     status=0
-    eval "$command" || status=$?
+    eval "$command" >>output.txt 2>&1 || { status=$? && tail -n 20 output.txt; }
     # On workflows of microseconds the model may miss the accuracy asked for; every other answer must be yes.
     case "$status $command" in
       0\ *) ;;
@@ -80,6 +85,13 @@ cd plan
 cp "$root"/examples/plan/*.json .
 ln -s "$root/examples" examples
 for page in README.md docs/guide/plan.md; do run_page $page; done
+# The commands still print the output that the pages show.
+if command -v python3 >/dev/null; then
+  compare() { python3 "$root/tests/cli/documented_output.py" "$root/$1" output.txt "${@:2}"; }
+  compare README.md
+  compare docs/guide/plan.md --all
+  compare docs/guide/trust.md
+fi
 for file in plan.json explanation.json; do
   [ -s "$file" ] || { echo "plan/$file is missing"; exit 1; }
 done

@@ -93,11 +93,34 @@ TEST(BadFile, FolderIsNotADocument) {
                   "sextant: cannot read " + folder.path() + ": Is a directory");
 }
 
-TEST(BadFile, EmptyIsSaidToBeEmpty) {
+// Each says what was found, what was expected, and which command makes it.
+TEST(BadFile, WithoutADocumentIsAnsweredWithHowToMakeOne) {
   const TinyFolder folder;
-  const std::string file = folder.file("empty.json");
-  write_text_file(file, "");
-  expect_one_line(predict(data("cluster.json"), file), 2, "sextant: " + file + ": the text is empty");
+  const std::string file = folder.file("nothing.json");
+  struct Content {
+    const char* text;
+    const char* found;
+  };
+  for (const Content& content : {Content{"", ": the file is empty; expected "},
+                                 {"{}", ": expected a document with "},
+                                 {"[]", ": expected a document with "}}) {
+    write_text_file(file, content.text);
+    const std::string begins = "sextant: " + file + content.found;
+    const auto expect_advice = [&](const Printed& printed, const char* advice) {
+      expect_one_line(printed, 2, begins);
+      EXPECT_THAT(printed.err, HasSubstr(advice)) << content.text;
+    };
+    expect_advice(predict(data("cluster.json"), file), "; to make one: sextant plan --out plan.json");
+    expect_advice(run_sextant({"export", file, "--to", "verl"}), "; to make one: sextant plan --out plan.json");
+    expect_advice(predict(file, data("plan.json")), "; to make one: sextant probe --out cluster.json");
+    expect_advice(run_sextant({"calibrate", file}), "; to make one: sextant proxy");
+    const Printed model = run_sextant({"plan", "--gpus", "8xH100", "--model", file});
+    EXPECT_EQ(model.exit_code, 2);
+    EXPECT_THAT(model.err, StartsWith("sextant: " + file + ": "));
+  }
+  write_text_file(file, "{}");
+  EXPECT_THAT(run_sextant({"plan", "--gpus", "8xH100", "--model", file}).err,
+              HasSubstr("missing member \"model_type\"; expected the config.json of a Hugging Face model"));
 }
 
 // Each command that reads something refuses another kind of document, before it writes anything.
@@ -187,15 +210,49 @@ TEST(ImportCommand, NamesFileAndPlace) {
                   "sextant: " + file + ": /");
 }
 
-// Below a regular file no folder can be made, not even by root.
-TEST(UnwritableOutput, Exits3) {
+// Every command checks its output before it reads or computes anything: these inputs do not exist.
+TEST(OutputFile, IsCheckedFirst) {
   const TinyFolder folder;
-  const std::string out = folder.file("cluster.json") + "/below/out.json";
-  for (const auto& command : {folder.with_plan("predict", {"--coefficients", "none", "--out", out}),
-                              folder.without_plan("plan", {"--coefficients", "none", "--out", out}),
-                              std::vector<std::string>{"report", folder.path(), "--out", out}}) {
-    expect_one_line(run_sextant(command), 3, "sextant: cannot write " + out + ": ");
+  const std::string missing = folder.file("results") + "/out.json";
+  const std::vector<std::vector<std::string>> commands{{"predict", "--out"},
+                                                       {"predict", "--plan-out"},
+                                                       {"plan", "--out"},
+                                                       {"plan", "--prediction"},
+                                                       {"plan", "--search-out"},
+                                                       {"plan", "--explain-out"},
+                                                       {"calibrate", "x", "--out"},
+                                                       {"import", "verl", "x", "--out"},
+                                                       {"validate", "x", "--coefficients", "x", "--out"},
+                                                       {"export", "x", "--out"},
+                                                       {"report", "x", "--out"},
+                                                       {"report", "x", "--markdown"},
+                                                       {"probe", "--out"},
+                                                       {"probe", "--samples"},
+                                                       {"proxy", "--out"},
+                                                       {"trace", "--out"},
+                                                       {"coschedule", "simulate", "--out"},
+                                                       {"reproduce", "hetrl", "--out"},
+                                                       {"accuracy", "--out"}};
+  for (std::vector<std::string> command : commands) {
+    const std::string option = command.back();
+    command.push_back(missing);
+    expect_one_line(
+        run_sextant(command), 2,
+        "sextant: " + option + ": there is no folder " + folder.file("results") + " for out.json; make it");
+    command.back() = folder.path();  // a folder is no file, not even for root
+    expect_one_line(run_sextant(command), 3, "sextant: cannot write " + folder.path() + ": Is a directory");
   }
+  EXPECT_FALSE(std::filesystem::exists(folder.file("results")));
+}
+
+TEST(OutputFile, OfACheckIsLeftAsItWas) {
+  const TinyFolder folder;
+  const std::string out = folder.file("out.json");
+  (void)run_sextant({"calibrate", "nowhere.json", "--out", out});
+  EXPECT_FALSE(std::filesystem::exists(out));
+  write_text_file(out, "kept");
+  (void)run_sextant({"calibrate", "nowhere.json", "--out", out});
+  EXPECT_EQ(read_text_file(out), "kept");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 class ReportCommand : public ::testing::Test {
  protected:
+  ReportCommand() { std::filesystem::create_directory(folder_.path() / "pages"); }
   void copy(const std::string& name) const { std::filesystem::copy_file(data(name), folder_.path() / name); }
   void copy_all() const {
     for (const char* kind : {"cluster", "runs", "coefficients", "accuracy", "plan", "prediction", "search"}) {

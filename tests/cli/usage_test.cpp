@@ -52,6 +52,40 @@ TEST(Usage, VersionIsOneLine) {
   EXPECT_EQ(printed.err, "");
 }
 
+TEST(Usage, IncompleteCommandsEndWithAnExample) {
+  for (const char* command : {"check", "calibrate", "import", "validate", "export", "diff", "coschedule"}) {
+    const Printed printed = run_sextant({command});
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(printed.err, HasSubstr("\nExample: sextant " + std::string(command) + " ")) << command;
+  }
+}
+
+TEST(Usage, MisspeltWordsGetASuggestion) {
+  struct Misspelt {
+    std::vector<std::string> arguments;
+    const char* first_line;
+  };
+  for (const Misspelt& misspelt : std::initializer_list<Misspelt>{
+           {{"plann"}, "sextant: unknown argument plann; did you mean plan?"},
+           {{"plan", "--modell", "x"}, "sextant: unknown argument --modell; did you mean --model?"},
+           {{"plan", "--buget=3"}, "sextant: unknown argument --buget=3; did you mean --budget?"},
+           // Not a name that is near, but a word of their help.
+           {{"plan", "--seconds", "3"},
+            "sextant: unknown argument --seconds; did you mean --budget, --deadline or --change-seconds?"},
+           {{"plan", "--gaol", "time"}, "sextant: unknown argument --gaol; did you mean --goal?"},
+           {{"plan", "--fast"}, "sextant: unknown argument --fast"},
+           {{"coschedule", "simulte"}, "sextant: action: expected one of "}}) {
+    const Printed printed = run_sextant(misspelt.arguments);
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(lines_of(printed.err).front(), StartsWith(misspelt.first_line));
+  }
+  EXPECT_THAT(lines_of(run_sextant({"export", "plan.json", "--to", "vrel"}).err).front(),
+              AllOf(StartsWith("sextant: --to: expected one of json, csv, "),
+                    HasSubstr("got \"vrel\"; did you mean verl?")));
+  EXPECT_THAT(lines_of(run_sextant({"coschedule", "simulte"}).err).front(),
+              HasSubstr("did you mean simulate?"));
+}
+
 struct Wrong {
   const char* name;
   std::vector<std::string> arguments;
@@ -122,6 +156,14 @@ INSTANTIATE_TEST_SUITE_P(
               {"trace", "--steps", "0", "--", "true"},
               "sextant: --steps: expected a number above 0",
               "Usage: sextant trace [OPTIONS]"},
+        Wrong{"no_whole_number",
+              {"plan", "--micro-batches", "1,0.5"},
+              "sextant: --micro-batches: expected a whole number, got \"0.5\"",
+              "Usage: sextant plan [OPTIONS]"},
+        Wrong{"no_micro_batch",
+              {"plan", "--micro-batches", "1,0"},
+              "sextant: --micro-batches: expected an integer from 1 to 1000000, got \"0\"",
+              "Usage: sextant plan [OPTIONS]"},
         // Zero would mean "not asked" and accept any error.
         Wrong{"no_error_at_all",
               {"validate", "r.json", "--coefficients", "c.json", "--max-task-error", "0"},

@@ -62,8 +62,10 @@ TEST(DocumentTest, RefusesOtherVersions) {
 }
 
 TEST(DocumentTest, RefusesWhatIsNoDocument) {
-  EXPECT_EQ(note_refusal("{}"), "missing member \"schema\"");
-  EXPECT_EQ(note_refusal("[1]"), "expected an object, got an array of 1");
+  EXPECT_EQ(note_refusal("{}"),
+            "expected a document with \"schema\": \"sextant.note/2.3\", got an object without \"schema\"");
+  EXPECT_EQ(note_refusal("[1]"), "expected a document with \"schema\": \"sextant.note/2.3\", got an array");
+  EXPECT_EQ(note_refusal(" \n"), "the file is empty; expected a sextant.note document");
   EXPECT_EQ(note_refusal(R"({"schema": 3})"), "/schema: expected a string that is not empty, got 3");
 }
 
@@ -102,7 +104,7 @@ TEST(DocumentTest, MessagesStartWithTheFile) {
   const auto file = folder.path() / "note.json";
   const auto load = [&file] { (void)load_document<Note>(file); };
   write_text_file(file, "");
-  EXPECT_EQ(refusal_of(load), file.string() + ": the text is empty; expected a JSON value");
+  EXPECT_EQ(refusal_of(load), file.string() + ": the file is empty; expected a sextant.note document");
   write_text_file(file, with_schema("sextant.plan/1.0"));
   EXPECT_THAT(refusal_of(load), HasSubstr(file.string() + ": /schema: expected a sextant.note document"));
 }

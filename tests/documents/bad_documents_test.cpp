@@ -23,7 +23,9 @@ const Bad kClusters[] = {
      "/nodes/1/name: syntax error while parsing object key - invalid string: missing closing quote; last read: "
      "'\"reg'; "
      "expected string literal (line 81, column 10)"},
-    {"wrong_kind", "/schema: expected a sextant.cluster document, got \"sextant.plan/1.0\""},
+    {"wrong_kind",
+     "/schema: expected a sextant.cluster document, got \"sextant.plan/1.0\"; to make one: sextant probe --out "
+     "cluster.json, or without measuring sextant plan --gpus ... --save-inputs FOLDER"},
     {"future_major",
      "/schema: \"sextant.cluster/2.0\" was written by a newer Sextant; this one reads sextant.cluster/1.2"},
     {"future_minor",

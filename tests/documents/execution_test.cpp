@@ -17,7 +17,7 @@ namespace {
 const Json& every_option() {
   static const Json all = parse_json(R"({
     "context_parallel": 2, "expert_parallel": 4, "expert_tensor_parallel": 1, "virtual_stages": 3,
-    "zero_stage": 2, "sequence_parallel": true, "packed": true, "padding": "batch", "continuous_batching": true,
+    "zero_stage": 2, "sharded_over": 2, "sequence_parallel": true, "packed": true, "padding": "batch", "continuous_batching": true,
     "micro_batch_tokens": 16384, "micro_batches": 8, "prefill_chunk_tokens": 2048, "shared_prompts": true,
     "fused_attention": true, "portable_attention": true, "fused_experts": true, "fused_dispatch": true,
     "overlap_dispatch": true, "unfused": true, "cuda_graphs": true, "training_graphs": "attention", "kv_cache_bytes": 4e10,
@@ -57,6 +57,7 @@ TEST(ExecutionTest, AllOptionsComeBackTogether) {
   const Execution all = parse(every_option());
   EXPECT_EQ(all.to_json(), every_option());
   EXPECT_EQ(all.zero_stage, 2);
+  EXPECT_EQ(all.sharded_over, 2);
   EXPECT_EQ(all.kv_cache_bytes, 4e10);
   EXPECT_EQ(all.weight_precision, Precision::fp4);
   EXPECT_EQ(all.gradient_precision, Precision::fp32);
@@ -181,6 +182,19 @@ TEST_F(ExecutionCheck, OffloadingNeedsALinkToTheHost) {
   const std::string type = cluster.type_name(*plan.tasks.at("reference_inference").devices().begin());
   EXPECT_EQ(refusal(), "/tasks/reference_inference/execution/offload_weights: device type \"" + type +
                            "\" of the cluster has no host_bytes_per_s");
+}
+
+TEST_F(ExecutionCheck, GroupsOfShardsDivideTheDevicesThatHoldTheWeights) {
+  TaskPlan& training = plan.tasks.at("actor_training");
+  training.execution.zero_stage = 0;
+  training.execution.sharded_over = 1;
+  EXPECT_EQ(refusal(), "/tasks/actor_training/execution/sharded_over: has no meaning without zero_stage");
+  const int holders = training.data_parallel() * training.execution.context_parallel;
+  training.execution.zero_stage = 3;
+  training.execution.sharded_over = holders + 1;
+  EXPECT_EQ(refusal(), "/tasks/actor_training/execution/sharded_over: " + std::to_string(holders + 1) +
+                           " does not divide the " + std::to_string(holders) +
+                           " devices that hold the same weights (replicas times context_parallel)");
 }
 
 TEST_F(ExecutionCheck, LayersAreOffloadedOnlyWhereActivationsAre) {

@@ -29,7 +29,9 @@ foreach(
   include/sextant/predict.h
   share/sextant/data/gpus.json
   share/sextant/schemas/gpu_facts.schema.json
-  share/doc/sextant/LICENSE)
+  share/doc/sextant/copyright
+  share/man/man1/sextant-plan.1
+  share/bash-completion/completions/sextant)
   if(NOT EXISTS ${prefix}/${file})
     message(FATAL_ERROR "not installed: ${file}")
   endif()

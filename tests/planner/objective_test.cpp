@@ -167,6 +167,26 @@ TEST(Objective, SaysWhichLimitCannotBeKept) {
   EXPECT_NE(result.message.find("exceeds the limits"), std::string::npos) << result.message;
 }
 
+// The fastest plan that is found without a deadline says how far away the deadline is.
+TEST(Objective, DistanceFromADeadlineIsThatOfTheFastestPlan) {
+  const Cluster cluster = priced();
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.budget.evaluations = 2000;
+  for (const char* name : {"sha-ea", "portfolio"}) {
+    const Planner& planner = *find_planner(name);
+    request.objective = {};
+    const double fastest_s = planner.plan(request).prediction->iteration_s;
+    request.objective.max_iteration_s = fastest_s / 1.25;
+    const PlanResult late = planner.plan(request);
+    EXPECT_EQ(late.outcome, PlanOutcome::infeasible);
+    EXPECT_NE(late.message.find("asked for by 25.0 %"), std::string::npos) << late.message;
+    request.objective.max_iteration_s = fastest_s * 1.0001;
+    EXPECT_EQ(planner.plan(request).outcome, PlanOutcome::found) << name;
+  }
+}
+
 TEST(Objective, RefusesWhatHasNoPriceAndPlannersThatKnowTimesAlone) {
   const Cluster cluster = priced(false);
   const Workflow workflow = ppo_8b();

@@ -150,6 +150,38 @@ def faults_of(dom, log, least_charts):
     return faults
 
 
+# Opens what is folded, and writes on the root element what is wider than the window or cut.
+LAYOUT = """<script>addEventListener('load', () => setTimeout(() => {
+  document.querySelectorAll('details').forEach(each => { each.open = true; });
+  const width = document.documentElement.clientWidth, wide = [];
+  const fits = each => { const box = each.getBoundingClientRect(); return box.left >= 0 && box.right <= width + 1; };
+  if (document.documentElement.scrollWidth > width) wide.push('the page');
+  document.querySelectorAll('main table').forEach(table => {
+    const box = table.parentElement;
+    const scrolls = ['auto', 'scroll'].includes(getComputedStyle(box).overflowX);
+    if (!fits(box) || !(scrolls || fits(table))) wide.push(table.id);
+    const caption = table.querySelector('caption span');
+    if (caption && !fits(caption)) wide.push('caption of ' + table.id);
+  });
+  document.querySelectorAll('main p, main figure, .fact, .chart svg').forEach(each => {
+    if (!fits(each)) wide.push(each.tagName + ' ' + each.textContent.slice(0, 40));
+  });
+  document.documentElement.dataset.wide = JSON.stringify(wide);
+}, 3000));</script>"""
+WIDTHS = (1400, 700)
+
+
+def layout_faults(chromium, page, width):
+    """What does not fit into a window of this width. Wide tables fit if they scroll in their own box."""
+    with_layout = page.with_name(f"layout_{page.name}")
+    with_layout.write_text((LAYOUT + "</body>").join(page.read_text().rsplit("</body>", 1)))
+    dom, _ = run_chromium(chromium, with_layout, "--dump-dom", f"--window-size={width},1000")
+    wide = Page(dom).root.get("data-wide")
+    if wide is None:
+        return [f"layout: the page of {width} px was not measured"]
+    return [f"layout: wider than {width} px: {each}" for each in json.loads(wide)]
+
+
 def check_good_pages(chromium, writer, out):
     bad = 0
     for name, least_charts in PAGES.items():
@@ -157,6 +189,8 @@ def check_good_pages(chromium, writer, out):
         subprocess.run([writer, name, page], check=True)
         dom, log = run_chromium(chromium, page, "--dump-dom")
         faults = faults_of(dom, log, least_charts)
+        for width in WIDTHS:
+            faults += layout_faults(chromium, page, width)
         print(f"{'FAILED' if faults else 'ok':6} {name}: {len(Page(dom).marks)} charts")
         for fault in faults:
             print(f"       {fault}")
@@ -173,6 +207,7 @@ def broken_pages(text):
     yield "no_rows", re.sub(r'("data":\{"values":)\[.*?\]\}', r"\1[]}", text, count=0, flags=re.S), "marks:"
     yield "console", change("</body>", "<script>console.warn('from the test')</script></body>"), "console:"
     yield "outside", change("</main>", "<img src='https://example.invalid/a.png'></main>"), "outside:"
+    yield "no_scrolling", change("overflow-x: auto; margin", "margin"), "layout:"
     yield "no_library", change("<script>!function", "<script>0&&function"), "charts:"
 
 
@@ -183,7 +218,8 @@ def check_broken_pages(chromium, out):
         page = out / f"broken_{name}.html"
         page.write_text(text)
         dom, log = run_chromium(chromium, page, "--dump-dom")
-        found = [fault for fault in faults_of(dom, log, 0) if fault.startswith(wanted)]
+        faults = faults_of(dom, log, 0) + layout_faults(chromium, page, min(WIDTHS))
+        found = [fault for fault in faults if fault.startswith(wanted)]
         print(f"{'ok' if found else 'FAILED':6} broken page {name}: "
               f"{found[0][:110] if found else 'no fault of kind ' + wanted}")
         bad += not found
@@ -191,7 +227,8 @@ def check_broken_pages(chromium, out):
 
 
 def take_screenshots(chromium, out):
-    for name, width, height in (("sixteen", 1280, 12000), ("two", 1280, 8200), ("two", 420, 10500)):
+    for name, width, height in (("sixteen", 1400, 12000), ("sixteen", 700, 14000), ("two", 1400, 8200),
+                                ("two", 420, 10500)):
         picture = out / f"{name}_{width}.png"
         run_chromium(chromium, out / f"{name}.html", f"--screenshot={picture}", f"--window-size={width},{height}")
         assert picture.stat().st_size > 20000, f"{picture} is empty"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/json_value.h"
 #include "reports/charts/accuracy_charts.h"
@@ -9,6 +10,7 @@
 #include "reports/charts/coefficient_charts.h"
 #include "reports/charts/plan_charts.h"
 #include "reports/charts/vega_lite.h"
+#include "reports/sections/sections.h"
 #include "tests/reports/fixture.h"
 
 namespace sextant::charts {
@@ -63,6 +65,57 @@ TEST(Colours, ATaskKeepsItsColourWhateverElseIsShown) {
   const Json one = task_colour_scale({"actor training"});
   EXPECT_EQ(all["range"][1], one["range"][0]);
   EXPECT_NE(all["range"][0], all["range"][1]);
+}
+
+// The values of "range" of each colour scale inside a specification.
+void collect_ranges(const Json& spec, std::vector<std::vector<std::string>>& ranges) {
+  if (spec.is_object() && spec.contains("scale") && spec["scale"].contains("range"))
+    ranges.push_back(spec["scale"]["range"].get<std::vector<std::string>>());
+  if (spec.is_structured()) {
+    for (const Json& part : spec) collect_ranges(part, ranges);
+  }
+}
+
+TEST(Colours, NoChartShowsTwoNamesInOneColour) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  TaskPrediction& busy = input.prediction->content.tasks.at("actor_training");
+  for (int term = 0; term < kTermCount; ++term) busy.terms_s[static_cast<Term>(term)] = 0.1 * (term + 1);
+  for (const char* task : {"old_log_prob", "judge", "actor_warmup"}) {
+    input.prediction->content.tasks[task] = busy;
+    input.plan->content.tasks[task] = input.plan->content.tasks.at("actor_training");
+    input.accuracy->content.times.push_back({"run", task, 2.0, 0.01, 1.0, true});
+  }
+  std::vector<std::vector<std::string>> ranges;
+  for (const Section& section : report_content(input).sections) {
+    for (const Block& block : section.blocks) {
+      if (const Chart* chart = std::get_if<Chart>(&block)) collect_ranges(chart->spec, ranges);
+    }
+  }
+  EXPECT_GE(ranges.size(), 6U);
+  for (const auto& colours : ranges)
+    EXPECT_EQ(std::set<std::string>(colours.begin(), colours.end()).size(), colours.size());
+}
+
+TEST(Breakdown, MoreTermsThanColoursAreMergedAndNamed) {
+  Prediction prediction;
+  TaskPrediction& task = prediction.tasks["actor_training"];
+  for (int term = 0; term < kTermCount; ++term) task.terms_s[static_cast<Term>(term)] = term + 1;
+  task.time_s = kTermCount * (kTermCount + 1) / 2.0;
+  const Json spec = breakdown_seconds(prediction);
+  const Json& names = spec["encoding"]["color"]["scale"]["domain"];
+  ASSERT_EQ(names.size(), kColourCount);
+  EXPECT_EQ(names.back(), "other terms");
+  const std::vector<std::string> merged = merged_terms(prediction);
+  EXPECT_EQ(merged.size(), static_cast<std::size_t>(kTermCount) - kColourCount + 1);
+  EXPECT_EQ(merged.front(), "compute");  // the smallest
+  const Json& rows = spec["data"]["values"];
+  ASSERT_EQ(rows.size(), kColourCount);
+  EXPECT_EQ(rows.back()["time_s"], 28.0);  // 1 + 2 + ... + 7
+  EXPECT_THAT(rows.back()["time"].get<std::string>(), ::testing::HasSubstr("tensor parallel 2.00 s"));
+}
+
+TEST(Breakdown, FewTermsKeepTheirColours) {
+  EXPECT_THAT(merged_terms(fixture_report(two_cores()).prediction->content), ElementsAre());
 }
 
 TEST(LogTicks, AreRoundAndThinOutOverLongRanges) {

@@ -27,6 +27,14 @@ TEST(Names, DeviceLabelsComeFromTheClusterThatHasTheDevice) {
   EXPECT_EQ(device_label(DeviceId{1}, nullptr), "device 1");
 }
 
+TEST(Names, MessagesBecomeSentences) {
+  EXPECT_EQ(as_sentence("no plan fits"), "No plan fits.");
+  EXPECT_EQ(as_sentence("actor_training: 8 GPUs."), "actor_training: 8 GPUs.");
+  EXPECT_EQ(as_sentence("verl-split is faster"), "verl-split is faster.");
+  EXPECT_EQ(as_sentence("16 GPUs idle!"), "16 GPUs idle!");
+  EXPECT_EQ(as_sentence(""), "");
+}
+
 TEST(Names, LongListsSayHowMuchTheyLeaveOut) {
   EXPECT_EQ(shown_list({"a", "b"}, 2), "a, b");
   EXPECT_EQ(shown_list({"a", "b", "c", "d"}, 2), "a, b and 2 more");

@@ -55,15 +55,21 @@ TEST(Report, HasEverySectionWhenEveryDocumentIsThere) {
                           "coefficients", "devices", "links", "runs", "provenance"));
 }
 
-// Only where a task is dealt so.
+TaskPlan task_of_replicas(int count) {
+  TaskPlan task;
+  for (int r = 0; r < count; ++r) {
+    Replica replica;
+    replica.batch_share = 1.0 / count;
+    replica.stages = {{12, {DeviceId{2 * r}, DeviceId{2 * r + 1}}}};
+    task.replicas.push_back(replica);
+  }
+  return task;
+}
+
 TEST(Report, SaysWhichSequencesAReplicaGets) {
   ReportInput input = fixture_report(sixteen_gpus());
   const std::size_t columns = table_of(report_content(input), "plan_tasks").columns.size();
-  Replica half;
-  half.batch_share = 0.5;
-  half.stages = {{1, {DeviceId{0}}}};
-  TaskPlan task;
-  task.replicas = {half, half};
+  TaskPlan task = task_of_replicas(2);
   task.replicas[0].length_rank = 1;
   input.plan->content.tasks = {{"actor_training", task}};
   const Table table = table_of(report_content(input), "plan_tasks");
@@ -71,6 +77,102 @@ TEST(Report, SaysWhichSequencesAReplicaGets) {
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(table.rows[0].back().text, "50.0 % to 100.0 %");
   EXPECT_EQ(table.rows[1].back().text, "0.0 % to 50.0 %");
+}
+
+TEST(Report, EqualReplicasShareARow) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  input.plan->content.tasks = {{"actor_training", task_of_replicas(80)}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0][1].text, "0-79 (80)");
+  EXPECT_EQ(table.rows[0][1].value.size(), 80U);
+  EXPECT_EQ(table.rows[0][6].text, "0-159");
+}
+
+TEST(Report, ReplicasThatDifferHaveTheirOwnRows) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  TaskPlan task = task_of_replicas(5);
+  task.replicas[1].batch_share = 0.3;
+  task.replicas[3].stages = {{6, {DeviceId{6}}}, {6, {DeviceId{7}}}};
+  input.plan->content.tasks = {{"actor_training", task}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.rows.size(), 3U);
+  EXPECT_EQ(table.rows[0][1].text, "0, 2, 4 (3)");
+  EXPECT_EQ(table.rows[1][1].text, "1");
+  EXPECT_EQ(table.rows[2][4].text, "6 + 6");
+}
+
+// The first 8 of 16 devices are H100, the others L40S.
+TEST(Report, ReplicasOnDifferentDevicesHaveTheirOwnRows) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  input.plan->content.tasks = {{"actor_training", task_of_replicas(8)}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0][1].text, "0-3 (4)");
+  EXPECT_EQ(table.rows[1][6].text, "8-15");
+}
+
+TEST(Report, TensorParallelismIsWithoutContextParallelism) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  TaskPlan task = task_of_replicas(1);
+  task.execution.context_parallel = 2;
+  input.plan->content.tasks = {{"actor_training", task}};
+  EXPECT_EQ(table_of(report_content(input), "plan_tasks").rows[0][5].text, "1");
+}
+
+const std::vector<Cell>* row_named(const Table& table, const std::string& name) {
+  const auto row = std::find_if(table.rows.begin(), table.rows.end(),
+                                [&](const auto& each) { return each.front().value == name; });
+  return row == table.rows.end() ? nullptr : &*row;
+}
+
+TEST(Report, ShowsEveryOptionThatATaskChanges) {
+  const Document<Plan> plan = load_document<Plan>(std::string(SEXTANT_TEST_DATA) + "/plan_execution.json");
+  ReportInput input;
+  input.plan = plan;
+  const Table table = table_of(report_content(input), "plan_execution");
+  ASSERT_EQ(table.columns.size(), plan.content.tasks.size() + 2);
+  for (const auto& [name, task] : plan.content.tasks) {
+    const Json options = task.execution.to_json();
+    for (const auto& [option, value] : options.items()) {
+      const std::vector<Cell>* row = row_named(table, option);
+      ASSERT_NE(row, nullptr) << option;
+      const bool is_shown =
+          std::any_of(row->begin(), row->end(), [&](const Cell& cell) { return cell.value == value; });
+      EXPECT_TRUE(is_shown) << name << " " << option;
+    }
+  }
+}
+
+TEST(Report, ShowsOptionsOncePerTaskWithTheirUnits) {
+  ReportInput input;
+  input.plan = Document<Plan>{};
+  TaskPlan training = task_of_replicas(4);
+  training.execution.zero_stage = 3;
+  training.execution.micro_batch_tokens = 16384;
+  training.recompute = Recompute::full;
+  TaskPlan generation = task_of_replicas(4);
+  generation.execution.kv_cache_bytes = 2.0 * (1 << 30);
+  generation.execution.continuous_batching = true;
+  input.plan->content.tasks = {{"actor_generation", generation}, {"actor_training", training}};
+  const Table table = table_of(report_content(input), "plan_execution");
+  const auto shown = [&](const char* option, std::size_t column) {
+    return (*row_named(table, option))[column].text;
+  };
+  EXPECT_EQ(shown("zero_stage", 1), "–");
+  EXPECT_EQ(shown("zero_stage", 2), "3");
+  EXPECT_EQ(shown("micro_batch_tokens", 2), "16384");
+  EXPECT_EQ(shown("micro_batch_sequences", 1), "1");
+  EXPECT_EQ(shown("micro_batch_sequences", 2), "–");  // tokens decide
+  EXPECT_EQ(shown("decode_batch_sequences", 1), "all");
+  EXPECT_EQ(shown("recompute", 2), "full");
+  EXPECT_EQ(shown("kv_cache_bytes", 0), "KV cache");
+  EXPECT_EQ(shown("kv_cache_bytes", 1), "2.00 GiB");
+  EXPECT_EQ(shown("continuous_batching", 1), "yes");
+  EXPECT_EQ(row_named(table, "lora_rank"), nullptr);
 }
 
 TEST(Report, EmptyInputSaysSo) {
@@ -235,6 +337,96 @@ TEST(Report, NamesWhatIsExtrapolatedAndWhatThePredictionHangsOn) {
   // 1.1 ^ -0.7 - 1 of the rate, before 1.1 ^ -0.4 - 1 of the coefficient.
   const std::size_t table = text.find("What the prediction depends on");
   EXPECT_LT(text.find("-6.5 %", table), text.find("-3.7 %", table));
+}
+
+// The fixture's tasks overlap; without most of them, the iteration is longer than the rest.
+TEST(Report, RowsOfTheTimeTableSumToTheIteration) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  input.prediction->content.controller_s = 0.5;
+  for (int round = 0; round < 2; ++round) {
+    const Table table = table_of(report_content(input), "terms");
+    double sum_s = 0;
+    for (const auto& row : table.rows) {
+      const bool is_total = row[0].value == "iteration";
+      if (!is_total) sum_s += row[2].value.get<double>();
+      EXPECT_EQ(is_total, &row == &table.rows.back());
+    }
+    EXPECT_NEAR(sum_s, input.prediction->content.iteration_s, 1e-9);
+    EXPECT_EQ(table.rows.back()[2].value, input.prediction->content.iteration_s);
+    for (const char* task : {"actor_generation", "reward_inference"})
+      input.prediction->content.tasks.erase(task);
+  }
+}
+
+TEST(Report, TermsOfTheTimeTableSumToTheirTask) {
+  const Table table = table_of(report_content(fixture_report(two_cores())), "terms");
+  constexpr std::size_t kFirstTerm = 4;
+  for (std::size_t row = 0; row < 6; ++row) {
+    double sum_s = 0;
+    for (std::size_t i = kFirstTerm; i < table.columns.size(); ++i) {
+      if (table.rows[row][i].value.is_number()) sum_s += table.rows[row][i].value.get<double>();
+    }
+    EXPECT_NEAR(sum_s, table.rows[row][2].value.get<double>(), 1e-9);
+  }
+}
+
+TEST(Report, ShowsTheMemoryOfHosts) {
+  ReportInput input = fixture_report(two_cores());
+  EXPECT_THAT(render_markdown(input), Not(HasSubstr("Memory of each host")));
+  constexpr double kGiB = 1 << 30;
+  input.prediction->content.host_memory = {
+      {"node-0", 512 * kGiB, 100 * kGiB, MemoryTrust{{90 * kGiB, 111 * kGiB}, 0.99}}, {"node-1", {}, kGiB}};
+  const Table hosts = table_of(report_content(input), "host_memory");
+  ASSERT_EQ(hosts.rows.size(), 2U);
+  EXPECT_EQ(hosts.rows[0][1].text, "100 GiB");
+  EXPECT_EQ(hosts.rows[0][2].text, "90.0 GiB to 111 GiB");
+  EXPECT_EQ(hosts.rows[0][4].text, "fits");
+  EXPECT_EQ(hosts.rows[1][3].text, "not stated");
+  input.prediction->content.host_memory[0] = input.prediction->content.host_memory[1];
+  input.prediction->content.host_memory[0].node = "node-0";
+  const Table equal = table_of(report_content(input), "host_memory");
+  ASSERT_EQ(equal.rows.size(), 1U);
+  EXPECT_EQ(equal.rows[0][0].text, "node-0 to node-1 (2)");
+}
+
+TEST(Report, ManyDevicesThatNeedTheSameMemoryShareARow) {
+  const Table table = table_of(report_content(fixture_report(many_gpus(16))), "memory");
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0][0].text, "devices 0-127");
+  EXPECT_FALSE(table.folded);
+}
+
+TEST(Report, DistancesAreStepsAndNotWords) {
+  const Table table = table_of(report_content(fixture_report(two_cores())), "familiarity");
+  EXPECT_EQ(table.rows[0][2].text, "0.250 steps");
+  EXPECT_EQ(table.rows[0][3].text, "no");
+  EXPECT_EQ(table.rows[1][2].text, "2.50 steps");
+  EXPECT_EQ(table.rows[1][3].text, "yes");
+}
+
+// A sentence begins with a capital or with a name such as actor_training, and ends with a full stop.
+TEST(Report, TextsAreSentences) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  input.notes = {"the profile was guessed", "actor_training: has the layout of actor_generation"};
+  input.prediction->content.notes = {"assumed for actor_training: 8 micro-batches"};
+  input.prediction->content.bottleneck = "generation, which takes 80 % of the iteration";
+  input.prediction->content.memory[1].working_bytes = 1e15;
+  input.prediction->content.host_memory = {{"node-0", 1e9, 2e9}};
+  input.coefficients->content.fit->converged = false;
+  input.coefficients->content.fit->message = "the limit of 200 steps was reached";
+  for (const Section& section : report_content(input).sections) {
+    for (const Block& block : section.blocks) {
+      std::string text;
+      if (const Text* plain = std::get_if<Text>(&block)) text = plain->text;
+      if (const Warning* warning = std::get_if<Warning>(&block)) text = warning->text;
+      if (const Chart* chart = std::get_if<Chart>(&block)) text = chart->caption;
+      if (text.empty()) continue;
+      EXPECT_EQ(text.back(), '.') << text;
+      EXPECT_EQ(text.find(".."), std::string::npos) << text;
+      const bool is_name = text.find('_') < text.find(' ');
+      EXPECT_TRUE(is_name || std::isdigit(text[0]) || std::isupper(text[0])) << text;
+    }
+  }
 }
 
 // 6.2 s, of which no plan takes less than 5 s; another bound is of the planner's own space.

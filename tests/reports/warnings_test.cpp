@@ -52,7 +52,16 @@ TEST(Warnings, IntervalsThatAreTooNarrow) {
 TEST(Warnings, APlanThatDoesNotFit) {
   ReportInput input = quiet_report();
   input.prediction->content.memory[1].working_bytes = 1e15;
-  EXPECT_THAT(report_warnings(input), warns_of("more memory than is available on devices 1."));
+  EXPECT_THAT(report_warnings(input), warns_of("more memory than is available on device 1: at most "));
+  EXPECT_THAT(report_warnings(input), warns_of(" of 11.2 GiB."));
+}
+
+TEST(Warnings, AHostThatIsTooSmall) {
+  ReportInput input = quiet_report();
+  constexpr double kGiB = 1 << 30;
+  input.prediction->content.host_memory = {{"node-0", 64 * kGiB, 80 * kGiB}, {"node-1", {}, 80 * kGiB}};
+  ASSERT_EQ(report_warnings(input).size(), 1U);
+  EXPECT_THAT(report_warnings(input), warns_of("available on host node-0: 80.0 GiB of 64.0 GiB."));
 }
 
 TEST(Warnings, AFitThatDidNotConverge) {
@@ -77,7 +86,8 @@ TEST(Warnings, CoefficientsDrivenToABoundThatIsNotNeutral) {
     coefficient.value = 0;  // neutral
     coefficient.at_bound = true;
   }
-  EXPECT_THAT(report_warnings(input), warns_of("Coefficients at a bound of the fit: weight sync efficiency."));
+  EXPECT_THAT(report_warnings(input),
+              warns_of("These coefficients are at a bound of the fit: weight sync efficiency."));
 }
 
 TEST(Warnings, PredictionsFarFromTheRuns) {

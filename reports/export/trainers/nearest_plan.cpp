@@ -60,6 +60,7 @@ class Nearest {
     drop_options();
     if (!out_.refusal.empty()) return out_;
     follow_layouts();
+    shard_evenly();
     if (rules_.settle != nullptr) {
       const std::string sentence = rules_.settle(out_.plan, workflow_, profile_);
       if (!sentence.empty()) note(sentence);
@@ -277,6 +278,11 @@ class Nearest {
     }
   }
 
+  // Returns true if two layouts are equal except for the numbers of their replicas.
+  [[nodiscard]] static bool is_renumbered(const std::vector<Replica>& a, const std::vector<Replica>& b) {
+    return a.size() == b.size() && std::is_permutation(a.begin(), a.end(), b.begin());
+  }
+
   void follow(const std::string& name, const std::string& model) {
     TaskPlan& plan = planned(name);
     const TaskPlan before = plan;
@@ -286,11 +292,28 @@ class Nearest {
     plan.execution.expert_parallel = wanted.execution.expert_parallel;
     plan.execution.expert_tensor_parallel = wanted.execution.expert_tensor_parallel;
     plan.execution.sequence_parallel = wanted.execution.sequence_parallel;
-    if (!(plan == before)) note(name + ": has the layout of " + model);
+    TaskPlan compared = plan;
+    if (is_renumbered(plan.replicas, before.replicas)) compared.replicas = before.replicas;
+    if (!(compared == before)) note(name + ": has the layout of " + model);
+  }
+
+  // New layouts may have a number of devices that the groups of a hybrid sharding do not divide.
+  void shard_evenly() {
+    for_tasks("its states are sharded over all GPUs that hold them", [&](const Task& task) {
+      TaskPlan& plan = planned(task.name);
+      int& over = plan.execution.sharded_over;
+      if (over == 0 || plan.data_parallel() * plan.execution.context_parallel % over == 0) return false;
+      over = 0;
+      return true;
+    });
   }
 
   void order_devices() {
-    for_tasks("GPUs are taken in the order of the nodes", [&](const Task& task) {
+    const char* sentence =
+        "replicas take their GPUs in the order in which the cluster lists the nodes, so some have other GPUs "
+        "than "
+        "in the plan";
+    for_tasks(sentence, [&](const Task& task) {
       TaskPlan& plan = planned(task.name);
       const std::vector<Replica> before = plan.replicas;
       const std::set<DeviceId> devices = plan.devices();
@@ -299,7 +322,7 @@ class Nearest {
       plan.replicas =
           replicas_on({devices.begin(), devices.end()}, layers, plan.replicas.front().stages.front().width(),
                       has_stages_outermost(profile_, task.kind));
-      return plan.replicas != before;
+      return !is_renumbered(plan.replicas, before);
     });
   }
 
@@ -328,7 +351,8 @@ class Nearest {
     }
   }
 
-  // Weights leave GPUs that generation and training share, or stay, as the framework has it.
+  // Weights leave GPUs that generation and training share, or stay, as the framework has it. The engine sleeps by
+  // the rule of the mode instead if there is one (settle_batches).
   void settle_offloading() {
     if (!workflow_.has_task(task_names::kActorGeneration) || !workflow_.has_task(task_names::kActorTraining))
       return;
@@ -337,6 +361,8 @@ class Nearest {
     for (const auto& [name, rule] : profile_.offload_when_shared) {
       const std::optional<bool> asked = asked_offload(rule, shares);
       if (!asked || !workflow_.has_task(name) || planned(name).execution.offload_weights == *asked) continue;
+      const bool is_engine = workflow_.task(name).kind == TaskKind::generation;
+      if (is_engine && profile_.engine_sleeps.contains(workflow_.mode)) continue;
       planned(name).execution.offload_weights = *asked;
       note(name +
            (*asked ? ": its weights leave the GPUs while other tasks run" : ": its weights stay on its GPUs"));

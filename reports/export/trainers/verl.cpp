@@ -76,7 +76,7 @@ void write_batches(const VerlTask& where, const TrainerTask& task, TrainerSettin
 void write_fsdp(const VerlTask& where, const TrainerTask& task, bool trains, TrainerSettings& settings) {
   const Execution& execution = task.options.execution;
   settings.set(where.root + "ulysses_sequence_parallel_size", execution.context_parallel);
-  settings.set(where.fsdp + "fsdp_size", -1);
+  settings.set(where.fsdp + "fsdp_size", execution.sharded_over > 0 ? execution.sharded_over : -1);
   settings.set(where.fsdp + "param_offload", execution.offload_weights);
   if (where.root == "reward_model.") settings.set("reward_model.model.use_remove_padding", execution.packed);
   if (!trains) return;
@@ -277,6 +277,7 @@ void read_batches(const VerlTask& where, const TrainerSettings& settings, TaskPl
 void read_fsdp(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
   Execution& execution = task.options.execution;
   execution.context_parallel = settings.count(where.root + "ulysses_sequence_parallel_size", 1);
+  execution.sharded_over = std::max(0, settings.integer(where.fsdp + "fsdp_size", -1));
   execution.offload_weights = settings.flag(where.fsdp + "param_offload", false);
   if (where.root == "reward_model.")
     execution.packed = settings.flag("reward_model.model.use_remove_padding", false);
@@ -376,6 +377,7 @@ void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, T
       const char* of = where.root == "critic." ? task_names::kCriticTraining : task_names::kActorTraining;
       take_layout(config.tasks.at(of), task);
       task.options.execution.offload_weights = config.tasks.at(of).options.execution.offload_weights;
+      task.options.execution.sharded_over = config.tasks.at(of).options.execution.sharded_over;
       if (!is_megatron(problem)) task.options.execution.packed = config.tasks.at(of).options.execution.packed;
       task.data_parallel = replicas_in_pool(task, config);
       continue;
@@ -393,6 +395,9 @@ void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, T
         task.options.execution.packed = settings.flag("actor_rollout_ref.model.use_remove_padding", true);
     }
     complete_layout(where.task, problem, ends.first, ends.second, config);
+    // FSDP shards over all devices anyway.
+    Execution& execution = task.options.execution;
+    if (execution.sharded_over >= task.data_parallel * execution.context_parallel) execution.sharded_over = 0;
   }
 }
 

@@ -128,6 +128,12 @@ TEST(ClusterFromText, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal_of_cluster("8xH100@"), HasSubstr("no region"));
   EXPECT_THAT(refusal_of_cluster("8xH100+"),
               AllOf(HasSubstr("a part of \"8xH100+\" is empty"), HasSubstr("4x8xH100+4x8xL40S")));
+  EXPECT_THAT(refusal_of_cluster("4x8xH10"), HasSubstr("did you mean H100?"));
+  EXPECT_THAT(refusal_of_cluster("4x8xa100-sxm-80g"), HasSubstr("did you mean A100-SXM-80GB?"));
+  for (const char* separator : {",", ", ", " + ", "; ", " ", " & "})
+    EXPECT_THAT(refusal_of_cluster("8x4xH100" + std::string(separator) + "2x8xA100@east"),
+                AllOf(HasSubstr("joined with \"+\""), HasSubstr("\"8x4xH100+2x8xA100@east\"")))
+        << separator;
   EXPECT_THAT(refusal_of_cluster("+8xH100"), HasSubstr("is empty"));
   EXPECT_THAT(refusal_of_cluster("-8xH100"),
               AllOf(HasSubstr("\"-8\" in \"-8xH100\" is no number of nodes or GPUs"), HasSubstr("4x8xH100")));

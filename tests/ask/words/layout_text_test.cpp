@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ask/inputs.h"
 #include "sextant/error.h"
 
@@ -75,15 +77,65 @@ TEST(LayoutText, RefusalsQuoteTheWordsAndSayWhatIsAllowed) {
               HasSubstr("only training has activations"));
   EXPECT_THAT(refusal({"fsdp=16,tokens=1,sequences=1", "tp=2", ""}), HasSubstr("in tokens or in sequences"));
   EXPECT_THAT(refusal({"fsdp=16,tokens=-5", "tp=2", ""}), HasSubstr("whole number"));
-  EXPECT_THAT(refusal({"fsdp=16,tokens=0", "tp=2", ""}), HasSubstr("out of range"));
+  for (const char* wrong : {"tokens=0", "tokens", "tokens=1e3", "zero=4", "gpus=9-4", "gpus=a-b"})
+    EXPECT_THAT(
+        refusal({"fsdp=16," + std::string(wrong), "tp=2", ""}),
+        AllOf(HasSubstr("--train: expected "), HasSubstr("from "), HasSubstr("got \"" + std::string(wrong))));
+  EXPECT_THAT(refusal({"fsdp=16", "tp=0", ""}), HasSubstr("for example --rollout tp=2"));
   EXPECT_THAT(refusal({"fsdp=16,offload=none,offload=none", "tp=2", ""}), HasSubstr("given twice"));
   EXPECT_THAT(refusal({"fsdp=16,batch=5", "tp=2", ""}), HasSubstr("expected tp=, pp="));
+}
+
+// An H100 has 85.0 GB (79.2 GiB).
+TEST(LayoutText, StatesTheKvCache) {
+  const auto cache = [](const std::string& words) {
+    return plan_in_words({"fsdp=16", "tp=2," + words, ""})
+        .tasks.at("actor_generation")
+        .execution.kv_cache_bytes;
+  };
+  const LoadedInputs asked = question();
+  EXPECT_EQ(cache("cache=0.5"), std::floor(0.5 * asked.cluster.type_of(DeviceId{0}).memory_bytes.value));
+  EXPECT_EQ(cache("cache=20GB"), 20e9);
+  EXPECT_EQ(cache("cache=1.5GiB"), 1.5 * 1024 * 1024 * 1024);
+  for (const char* wrong : {"cache=0", "cache=1", "cache=20", "cache=20TB", "cache=-1GB", "cache=", "cache"})
+    EXPECT_THAT(refusal({"fsdp=16", "tp=2," + std::string(wrong), ""}),
+                HasSubstr("for example cache=0.4 or cache=30GB"))
+        << wrong;
+  EXPECT_THAT(refusal({"fsdp=16,cache=0.5", "tp=2", ""}), HasSubstr("only generation has a KV cache"));
+  EXPECT_THAT(refusal({"fsdp=16", "tp=2,cache=0.5,cache=1GB", ""}), HasSubstr("given twice"));
+}
+
+std::string assumptions(const LayoutOptions& words) {
+  std::vector<std::string> assumed;
+  (void)plan_of(words, question(), assumed);
+  std::string all;
+  for (const std::string& sentence : assumed) all += sentence + "\n";
+  return all;
+}
+
+// verl keeps or moves the weights of both by one setting, and those of the reference by another.
+TEST(LayoutText, OffloadInTrainDecidesForTasksOfTheSameSetting) {
+  const LayoutOptions words{"fsdp=16,tokens=20000,recompute=none,offload=weights", "tp=2,sequences=96", ""};
+  const Plan plan = plan_in_words(words);
+  EXPECT_TRUE(plan.tasks.at("old_log_prob").execution.offload_weights);
+  EXPECT_FALSE(plan.tasks.at("reference_inference").execution.offload_weights);
+  const std::string all = assumptions(words);
+  EXPECT_THAT(all,
+              HasSubstr("Assumed for old_log_prob, as there is no offload in --inference: its weights leave"));
+  EXPECT_THAT(all, HasSubstr("reference_inference, as there is no offload in --inference: its weights stay"));
+}
+
+TEST(LayoutText, WhatWordsStateIsNotListedAsAssumed) {
+  const std::string all =
+      assumptions({"fsdp=16,tokens=20000,recompute=none", "tp=2,sequences=96", "fsdp=16,sequences=3"});
+  for (const char* stated : {"micro_batch_tokens 16384", "recompute full", "decode_batch_sequences 1024"})
+    EXPECT_THAT(all, ::testing::Not(HasSubstr(stated)));
 }
 
 TEST(LayoutText, WordsOfAPlanMakeThePlan) {
   const LoadedInputs asked = question();
   for (const LayoutOptions& words :
-       {LayoutOptions{"fsdp=16,tokens=20000,recompute=none,offload=weights+activations",
+       {LayoutOptions{"fsdp=16,shard=8,tokens=20000,recompute=none,offload=weights+activations",
                       "tp=2,dp=8,sequences=96,offload=weights", "fsdp=16,tokens=30000,offload=none"},
         LayoutOptions{"tp=2,dp=4,zero=1,sequences=4,recompute=full,offload=none,gpus=8-15",
                       "dp=8,sequences=64,offload=none,gpus=0-7", "dp=8,sequences=4,offload=none,gpus=8-15"}}) {

@@ -58,7 +58,9 @@ TEST(LengthsFromText, RefuseOtherWords) {
   EXPECT_THAT(refusal_of_lengths("mode=5,max=9"), HasSubstr("mode=5"));
   EXPECT_THAT(refusal_of_lengths("mean=1e200,max=1e201"), HasSubstr("1e8"));
   EXPECT_THAT(refusal_of_lengths("mean=nan,max=9"), HasSubstr("nan"));
-  EXPECT_THAT(refusal_of_lengths("0"), HasSubstr("between"));
+  EXPECT_THAT(refusal_of_lengths("0"),
+              AllOf(HasSubstr("above 0 and at most 1e8"), HasSubstr("for example 4096")));
+  EXPECT_THAT(refusal_of_lengths("mean=0,max=9"), HasSubstr("mean=1500,max=4096"));
   EXPECT_THAT(refusal_of_lengths("mean=5,max=9,"), HasSubstr("mean=5,max=9,"));
 }
 

@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, 5> kNames = {"sha-ea", "exact", "exhausti
                                                     "verl-split"};
 
 TEST(NearestName, FewLettersAway) {
-  EXPECT_EQ(nearest_name("sha-ae", kNames), "sha-ea");  // two changed
+  EXPECT_EQ(nearest_name("sha-ae", kNames), "sha-ea");  // two swapped
   EXPECT_EQ(nearest_name("shaea", kNames), "sha-ea");
   EXPECT_EQ(nearest_name("EXACT", kNames), "exact");
   EXPECT_EQ(nearest_name("exhaustiv", kNames), "exhaustive");
@@ -21,6 +21,18 @@ TEST(NearestName, FewLettersAway) {
 TEST(NearestName, OrTheFirstThatBeginsSo) {
   EXPECT_EQ(nearest_name("verl", kNames), "verl-colocated");
   EXPECT_EQ(nearest_name("exh", kNames), "exhaustive");
+}
+
+TEST(NearestName, SwappedLettersAreOneChange) {
+  constexpr std::array<std::string_view, 3> kFrameworks = {"areal", "trl", "verl"};
+  EXPECT_EQ(nearest_name("vrel", kFrameworks), "verl");
+}
+
+// One change leads to each of them.
+TEST(NearestName, OfEquallyNearTheOneThatBeginsAlike) {
+  constexpr std::array<std::string_view, 4> kGpus = {"a10", "h100", "h20", "l40"};
+  EXPECT_EQ(nearest_name("H10", kGpus), "h100");
+  EXPECT_EQ(nearest_name("l20", kGpus), "l40");
 }
 
 TEST(NearestName, NothingWhereNothingIsNear) {

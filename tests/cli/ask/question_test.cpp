@@ -65,6 +65,33 @@ TEST(Question, TakesALayoutInWords) {
   EXPECT_THAT(refusal(""), HasSubstr("the plan is missing"));
 }
 
+TEST(Question, EnginesThatOnlyGenerateAreRefusedForTraining) {
+  for (const char* engine : {"vllm", "sglang", "tensorrt-llm", "lmdeploy", "vllm-0.6"}) {
+    const std::string words = "--gpus 8xH100 --model Qwen3-8B --framework " + std::string(engine);
+    for (const std::string& line : {"plan " + words, "predict " + words + " --train fsdp=8 --rollout tp=2"}) {
+      const Printed result = sextant(line);
+      EXPECT_EQ(result.exit_code, 2) << line;
+      EXPECT_THAT(result.err, AllOf(HasSubstr("engine that only generates"), HasSubstr("nemo-rl, openrlhf")))
+          << line;
+    }
+  }
+}
+
+// 56 sequences, which verl's trainer cannot give 32 replicas.
+TEST(Question, BrokenRulesComeBeforeTheTableAndInExports) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "uneven.json";
+  const std::string asked = " --gpus 4x8xH100 --model Qwen3-14B --prompts 7 --responses 8 ";
+  const Printed result = sextant("predict --framework verl --train fsdp=32 --rollout tp=2" + asked +
+                                 "--plan-out " + file.string());
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const std::size_t note = result.out.find("56 sequences over 32 replicas of actor_training");
+  EXPECT_LT(note, result.out.find("iteration  "));
+  EXPECT_EQ(result.out.find("56 sequences over 32 replicas of actor_training", note + 1), std::string::npos);
+  const Printed exported = sextant("export " + file.string() + " --to verl" + asked);
+  EXPECT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_THAT(exported.err, HasSubstr("note: 56 sequences over 32 replicas of actor_training"));
+}
+
 // Megatron numbers the replicas of a stage one after the other.
 TEST(Question, PlansTheRanksThatMegatronWillHave) {
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "megatron.json";

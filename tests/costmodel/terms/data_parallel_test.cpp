@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "costmodel/terms/sharded_weights.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::testing {
@@ -82,6 +83,27 @@ TEST(DataParallel, GroupsThatLeaveANodeTogetherShareItsNetwork) {
   const TermCase inside(kTraining, plan, small_workflow(), row_of_nodes(1, 4, 15));
   EXPECT_EQ(inside.task.gradient_groups[0].leaving.node, 1);
   EXPECT_DOUBLE_EQ(reduced_s(inside), 1 + 4.8);
+}
+
+// Four replicas on two nodes, weights sharded over the two of each node.
+TaskPlan sharded_by_node() {
+  Execution execution;
+  execution.zero_stage = 3;
+  execution.sharded_over = 2;
+  return with(plan_of({{stage(3, {0})}, {stage(3, {1})}, {stage(3, {2})}, {stage(3, {3})}}), execution);
+}
+
+TEST(DataParallel, HybridShardingReducesInGroupsAndThenBetweenThem) {
+  const TermCase training(kTraining, sharded_by_node(), small_workflow(), row_of_nodes(2, 2, 15));
+  ASSERT_EQ(training.task.shard_groups.size(), 1u);  // both nodes cost the same
+  EXPECT_EQ(training.task.shard_groups[0].members, device_ids({0, 1}));
+  ASSERT_EQ(training.task.copy_groups.size(), 1u);
+  EXPECT_EQ(training.task.copy_groups[0].members, device_ids({0, 2}));
+  // Half of 960 bytes over a-a; then each device all-reduces its half with one of the other node, 480 bytes by
+  // adapters of 15 B/s that two share.
+  EXPECT_DOUBLE_EQ(reduced_s(training), (1 + 4.8) + (5 + 480 / 7.5));
+  // A pass gathers the other half from the own node: forward and backward.
+  EXPECT_DOUBLE_EQ(terms::weight_gather_s(training.at(), 0.0), 2 * (1 + 4.8));
 }
 
 TEST(DataParallel, AdaptersAlone) {

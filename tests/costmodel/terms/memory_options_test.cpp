@@ -27,6 +27,17 @@ TEST(MemoryOptions, ZeroDividesStatesByTheReplicas) {
   }
 }
 
+TEST(MemoryOptions, HybridShardingDividesStatesByTheGroup) {
+  Execution execution;
+  execution.zero_stage = 3;
+  const auto four = [&] {
+    return with(plan_of({{stage(3, {0})}, {stage(3, {1})}, {stage(3, {2})}, {stage(3, {3})}}), execution);
+  };
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, four())).state_bytes, 16 * 480 / 4.0);
+  execution.sharded_over = 2;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, four())).state_bytes, 16 * 480 / 2.0);
+}
+
 TEST(MemoryOptions, ContextParallelPartsShareStatesAndTokens) {
   Execution execution;
   execution.context_parallel = 2;

@@ -82,7 +82,7 @@ TEST(ReproduceCommand, WrongInputExits2) {
   EXPECT_EQ(lines_of(printed.err).size(), 1U);
   printed = run_sextant({"reproduce", "weave"});
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("weave not in {hetrl,"));
+  EXPECT_THAT(printed.err, HasSubstr("expected one of hetrl,"));
   EXPECT_EQ(run_sextant({"reproduce"}).exit_code, 2);
   EXPECT_EQ(run_sextant({"reproduce", "real", "--budget", "0"}).exit_code, 2);
   printed = run_sextant({"reproduce", "real", "--only", "7b7b/cuda", "--coefficients", "/nowhere.json"});

@@ -83,6 +83,12 @@ TEST(CanExecute, HoldsContextsExpertsStagesAndTokenBudgets) {
   EXPECT_TRUE(can_execute(execution, training, workflow, 1, 2, 1));
   EXPECT_FALSE(can_execute(execution, training, workflow, 1, 4, 1));  // one layer a stage
   execution = {};
+  execution.zero_stage = 3;
+  execution.sharded_over = 2;
+  EXPECT_TRUE(can_execute(execution, training, workflow, 4, 1, 1));
+  EXPECT_FALSE(can_execute(execution, training, workflow, 3, 1, 1));  // two do not divide three
+  EXPECT_FALSE(can_execute(execution, training, workflow, 2, 1, 1));  // all of them: not groups
+  execution = {};
   execution.micro_batch_tokens = 255;  // sequences have 256
   EXPECT_FALSE(can_execute(execution, training, workflow, 1, 1, 1));
   execution.micro_batch_tokens = 256;

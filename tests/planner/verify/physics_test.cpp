@@ -9,6 +9,7 @@
 #include <string>
 
 #include "costmodel/terms/weight_sync.h"
+#include "costmodel/timeline.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
@@ -232,6 +233,9 @@ TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
       // Layers alone: the ends lie on some stage.
       const Model& model = *training.model;
       if (training.execution().lora_rank > 0 || model.vocabulary > 0) continue;
+      // The appendix gathers an equal part over each device of a replica, whatever its stage holds.
+      const bool is_appendix = one.plan.weight_sync.method == WeightSyncMethod::per_replica;
+      if (is_appendix && share_a_device(training.devices, generation.devices)) continue;
       const double time_s = terms::weight_sync_s(problem, training, generation);
       const double bytes = terms::sent_bytes(problem, training);
       for (int n = 0; n < static_cast<int>(one.cluster.nodes().size()); ++n) {

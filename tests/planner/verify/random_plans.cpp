@@ -165,6 +165,7 @@ Execution random_execution(Draw& draw, const Model& model) {
   }
   execution.virtual_stages = draw.one_of<int>({1, 1, 1, 1, 2, 3});
   execution.zero_stage = draw.number(0, 3);
+  if (execution.zero_stage > 0 && draw.chance(0.3)) execution.sharded_over = draw.one_of<int>({1, 2, 2, 4});
   execution.sequence_parallel = draw.chance(0.5);
   execution.packed = draw.chance(0.5);
   if (draw.chance(0.4)) execution.padding = draw.one_of<Padding>({Padding::batch, Padding::micro_batch});

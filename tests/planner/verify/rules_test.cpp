@@ -200,6 +200,18 @@ TEST_F(Rules, OffloadingNeedsALinkToTheHost) {
               "offloads from device type slow, for which the cluster has no host_bytes_per_s");
 }
 
+TEST_F(Rules, ShardsAreDividedEvenlyAndOnlyByZero) {
+  training().execution.zero_stage = 0;
+  training().execution.sharded_over = 1;
+  expect_only("actor_training", "sharding", "states are sharded over 1 devices without ZeRO");
+  training().execution.zero_stage = 3;
+  training().execution.sharded_over = 64;
+  expect_only("actor_training", "sharding",
+              "states are sharded over 64 devices, which do not divide the " +
+                  std::to_string(training().data_parallel() * training().execution.context_parallel) +
+                  " that hold them");
+}
+
 TEST_F(Rules, LayersAreOffloadedWhereActivationsAre) {
   training().execution.offload_activation_layers = 1;
   expect_only("actor_training", "offloading",

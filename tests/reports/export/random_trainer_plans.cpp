@@ -160,6 +160,10 @@ Plan random_sayable_plan(const TrainerProblem& problem, std::mt19937& random) {
     out.tensor_parallel = random_divisor(std::min(left, 8), limits.max_tensor_parallel, random);
     left /= out.tensor_parallel;
     out.pipeline_parallel = random_divisor(std::min(left, 8), limits.max_pipeline_parallel, random);
+    left /= out.pipeline_parallel;
+    if (int& over = out.options.execution.sharded_over;
+        over > 0 && (over >= left * context || left * context % over != 0))
+      over = 0;
     const std::vector<std::string>& equal = problem.profile.equal_stages;
     const bool is_equal = std::count(equal.begin(), equal.end(), task.name) > 0;
     out.stage_layers =
@@ -198,6 +202,7 @@ Plan random_odd_plan(const TrainerProblem& problem, std::mt19937& random) {
       }
       out.replicas.push_back(std::move(replica));
     } while (random() % 8 != 0);
+    if (int& over = out.execution.sharded_over; over > 0 && out.data_parallel() % over != 0) over = 0;
     if (out.replicas.empty()) out.replicas.push_back({1, {{32, {DeviceId{numbers[next]}}}}});
     double shares = 0;
     for (Replica& replica : out.replicas)

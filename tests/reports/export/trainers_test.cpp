@@ -1,16 +1,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "tests/reports/export/random_trainer_plans.h"
 
 namespace sextant::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -209,6 +212,60 @@ TEST(TrainerScripts, ListWhatTheFrameworkCannotSayWithItsCost) {
   EXPECT_EQ(exported.unsaid.front(),
             "actor_training: all replicas get equal parts of the batch (costs 3.00 s an iteration)");
   EXPECT_THAT(exported.text, HasSubstr("#   - " + exported.unsaid.front() + "\n"));
+}
+
+// A plan that the framework can say, whose actor trains on several replicas of several GPUs.
+Plan plan_of_wide_replicas(const TrainerProblem& problem, const Dialect& dialect) {
+  for (unsigned seed = 0; seed < kMaxSeeds; ++seed) {
+    std::mt19937 random(seed);
+    const ExportedPlan exported = export_plan(random_sayable_plan(problem, random), problem, dialect);
+    if (!exported.refusal.empty()) continue;
+    const std::vector<Replica>& replicas = exported.plan.tasks.at(task_names::kActorTraining).replicas;
+    if (replicas.size() > 1 && replicas.front().stages.front().width() > 1) return exported.plan;
+  }
+  throw std::runtime_error("no such plan");
+}
+
+TEST(TrainerScripts, NumbersOfReplicasAreNoDifferenceButTheirGpusAre) {
+  const FrameworkProfile& profile = shipped_profile("verl-megatron");
+  const Dialect& dialect = *find_dialect("verl-megatron");
+  std::mt19937 random(1);
+  const Cluster cluster = gpu_cluster(1);
+  Workflow workflow = random_workflow(profile, random);
+  workflow.mode = Mode::synchronous;
+  const TrainerProblem problem{workflow, cluster, profile};
+  Plan plan = plan_of_wide_replicas(problem, dialect);
+  std::vector<Replica>& replicas = plan.tasks.at(task_names::kActorTraining).replicas;
+  std::reverse(replicas.begin(), replicas.end());
+  EXPECT_THAT(export_plan(plan, problem, dialect).unsaid, IsEmpty());
+  std::swap(replicas.front().stages.front().devices.front(), replicas.back().stages.front().devices.front());
+  EXPECT_THAT(
+      export_plan(plan, problem, dialect).unsaid,
+      Contains(HasSubstr("replicas take their GPUs in the order in which the cluster lists the nodes")));
+}
+
+// NeMo RL has a rule for engines by mode and another for tasks that share GPUs: a plan that follows both is exported
+// as planned, without a pair of sentences that cancel each other.
+TEST(TrainerScripts, AnEngineThatSleepsByItsModeIsAsPlanned) {
+  const FrameworkProfile& profile = shipped_profile("nemo-rl-dtensor");
+  const Dialect& dialect = *find_dialect("nemo-rl-dtensor");
+  const Cluster cluster = gpu_cluster(2);
+  int checked = 0;
+  for (unsigned seed = 0; seed < kPlans; ++seed) {
+    std::mt19937 random(seed);
+    const Workflow workflow = random_workflow(profile, random);
+    const auto sleeps = profile.engine_sleeps.find(workflow.mode);
+    if (sleeps == profile.engine_sleeps.end()) continue;
+    const TrainerProblem problem{workflow, cluster, profile};
+    Plan plan = random_odd_plan(problem, random);
+    plan.tasks.at(task_names::kActorGeneration).execution.offload_weights = sleeps->second;
+    for (const std::string& sentence : export_plan(plan, problem, dialect).unsaid) {
+      EXPECT_THAT(sentence, Not(HasSubstr("actor_generation: its weights"))) << "seed " << seed;
+      EXPECT_THAT(sentence, Not(HasSubstr("actor_generation: the engine"))) << "seed " << seed;
+    }
+    ++checked;
+  }
+  EXPECT_GT(checked, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}, dialect_table().size()),

@@ -107,12 +107,10 @@ TEST(VerlImport, WarnsOfSettingsThatThePlanDoesNotHave) {
   const ReadRun read = read_words(
       "algorithm.adv_estimator=rloo actor_rollout_ref.actor.ppo_epochs=2 "
       "actor_rollout_ref.actor.optim.lr=1e-6 actor_rollout_ref.rollout.new_option=3 "
-      "actor_rollout_ref.actor.fsdp_config.fsdp_size=4 "
       "actor_rollout_ref.actor.fsdp_config.param_offload=True");
   EXPECT_THAT(unused_settings(read.run.settings, verl(), read.facts),
               ElementsAre("actor_rollout_ref.actor.ppo_epochs=2", "actor_rollout_ref.rollout.new_option=3"));
   EXPECT_THAT(read.facts.notes, Contains(HasSubstr("adv_estimator=rloo")));
-  EXPECT_THAT(read.facts.notes, Contains(HasSubstr("fsdp_size=4")));
   EXPECT_THAT(read.facts.notes, Contains(HasSubstr("param_offload decides")));
 }
 
