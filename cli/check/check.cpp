@@ -1,39 +1,14 @@
 // sextant check: whether measured runs are as fast as they should be.
 #include <memory>
 
-#include "calibrate/import/import.h"
-#include "cli/check/verdict.h"
-#include "cli/shared/coefficient_source.h"
+#include "ask/check/check_question.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
-#include "sextant/document.h"
-#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {
-
-struct CheckOptions {
-  std::vector<std::string> files;
-  std::string format;  // of an import; empty: a runs document
-  std::string coefficients;
-  std::string run;
-};
-
-Runs runs_of(const CheckOptions& options) {
-  if (options.format.empty()) {
-    if (options.files.size() != 1)
-      throw_bad_input("one runs document at a time; --import NAME reads logs, which may be several files");
-    return load_document<Runs>(options.files.front()).content;
-  }
-  const std::filesystem::path data = data_folder();
-  const Imported imported = import_runs(options.format, {options.files.begin(), options.files.end()},
-                                        Facts::load(data / "gpus.json", data / "models.json"));
-  for (const LeftOut& record : imported.left_out)
-    std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
-  return imported.runs;
-}
 
 std::string describe_interval(const JudgedTime& time) {
   return time.interval_s ? format_seconds(time.interval_s->low) + " to " + format_seconds(time.interval_s->high)
@@ -46,7 +21,7 @@ std::string describe_verdict(const JudgedTime& time) {
   return time.measured_s > time.interval_s->high ? "too slow" : "faster than expected";
 }
 
-void print(const Run& run, const Verdict& verdict) {
+void print(const Run& run, const RunVerdict& verdict) {
   int outside = 0;
   for (const JudgedTime& time : verdict.times) outside += time.is_outside() ? 1 : 0;
   print_line(run.name + ": " +
@@ -59,7 +34,7 @@ void print(const Run& run, const Verdict& verdict) {
     table.add({time.what, format_seconds(time.measured_s), format_seconds(time.predicted_s),
                describe_interval(time), describe_verdict(time)});
   print_text(table.text());
-  for (const Cause& cause : verdict.causes) {
+  for (const LikelyCause& cause : verdict.causes) {
     std::string line = "would explain " + format_percent(cause.explained, 0) + " of it: " + cause.name + " (";
     for (std::size_t i = 0; i < cause.times.size(); ++i)
       line += (i > 0 ? ", " : "") + cause.times[i].what + " " + format_seconds(cause.times[i].predicted_s);
@@ -71,33 +46,24 @@ void print(const Run& run, const Verdict& verdict) {
     print_line("would gain " + format_seconds(gain.seconds) + ": " + gain.name);
 }
 
-int run(const CheckOptions& options) {
-  const Runs runs = runs_of(options);
-  bool is_normal = true, is_found = false;
-  std::string source = options.coefficients;
-  for (const Run& run : runs.runs) {
-    if (!options.run.empty() && run.name != options.run) continue;
-    is_found = true;
-    const ChosenCoefficients chosen =
-        choose_coefficients(options.coefficients, run.framework, runs.cluster_of(run));
-    say(chosen.notes);
-    const Verdict verdict =
-        verdict_on(run, {runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run)}, chosen.coefficients);
-    print(run, verdict);
-    is_normal = is_normal && verdict.is_normal();
-  }
-  if (!is_found)
-    throw_bad_input(options.run.empty() ? "there is no run to check"
-                                        : "there is no run \"" + options.run + "\"");
+int run(const CheckQuestion& question) {
+  const RunsToCheck runs = runs_to_check(question);
+  for (const std::string& sentence : runs.left_out) std::fprintf(stderr, "%s\n", sentence.c_str());
+  bool is_normal = true;
+  check_runs(question, runs.runs, [&](const CheckedRun& checked) {
+    say(checked.notes);
+    print(checked.run, checked.verdict);
+    is_normal = is_normal && checked.verdict.is_normal();
+  });
   return is_normal ? kDone : kAnswerIsNo;
 }
 
 }  // namespace
 
 void add_check(CommandLine& line) {
-  const auto options = std::make_shared<CheckOptions>();
+  const auto options = std::make_shared<CheckQuestion>();
   const Command command = line.add_command("check", "Whether measured runs are as fast as they should be");
-  command.add_option("files", options->files, "A runs document, or logs with --import").required();
+  command.add_option("files", options->sources, "A runs document, or logs with --import").required();
   command.add_option("--import", options->format, "Format of the logs, as for sextant import (verl, ...)");
   command.add_option("--coefficients", options->coefficients,
                      "Coefficients document; default on GPUs: those fitted to public runs");

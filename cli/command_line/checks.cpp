@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/command_line/nearest_name.h"
+#include "ask/words/nearest_name.h"
 #include "core/text.h"
 #include "core/units.h"
 

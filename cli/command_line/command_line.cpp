@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line/nearest_name.h"
+#include "ask/words/nearest_name.h"
 
 namespace sextant::cli {
 namespace {

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "cli/shared/notes.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
 
@@ -72,7 +73,7 @@ coschedule::Job job_of(const JobQuestion& question) {
   if (workflow.algorithm == Algorithm::custom || workflow.mode != Mode::synchronous)
     throw_bad_input(
         "coschedule job: jobs share nodes while they wait, so the workflow must be synchronous PPO or GRPO");
-  const Plan plan = load_plan(question.plan, loaded);
+  const Plan plan = load_plan_aloud(question.plan, loaded);
   std::set<DeviceId> training;
   for (const Task& task : workflow.tasks) {
     if (task.kind != TaskKind::generation) training.merge(plan.tasks.at(task.name).devices());

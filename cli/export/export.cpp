@@ -3,9 +3,11 @@
 #include <array>
 #include <memory>
 
-#include "cli/export/trainer_script.h"
-#include "cli/shared/coefficient_source.h"
+#include "ask/coefficient_source.h"
+#include "ask/export/trainer_script.h"
+#include "cli/ask/question.h"
 #include "cli/shared/command.h"
+#include "cli/shared/notes.h"
 #include "reports/export/coefficients_export.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
@@ -54,6 +56,26 @@ int export_coefficients(const Options& options) {
   return kDone;
 }
 
+// Says on stderr what the framework cannot run as planned, with its cost.
+int print_script(const ExportedScript& script, const std::string& out) {
+  say(script.inputs);
+  if (script.text.empty()) {
+    say({script.refusal});
+    return kAnswerIsNo;
+  }
+  say({"for " + script.framework + ", version " + script.version});
+  for (const std::string& sentence : script.unsaid) say({"not as planned: " + sentence});
+  say(script.notes);
+  say(script.costs);
+  if (out.empty()) {
+    print_text(script.text);
+    return kDone;
+  }
+  write_text_file(out, script.text);
+  say_wrote(out);
+  return kDone;
+}
+
 [[noreturn]] void refuse_form(const Options& options, const char* what) {
   std::string names;
   for (const std::string& name : trainer_names()) names += (names.empty() ? "" : ", ") + name;
@@ -77,7 +99,7 @@ int run(const Options& options) {
         "a plan is exported with --cluster and --workflow, or the question's --gpus and --model: GPUs per "
         "node, "
         "batch and lengths are there");
-  return export_plan_file({options.inputs, options.document, options.to, options.out});
+  return print_script(export_plan_of({options.inputs, options.document, options.to}), options.out);
 }
 
 }  // namespace

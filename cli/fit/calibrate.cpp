@@ -1,26 +1,22 @@
 // sextant calibrate: coefficients from runs, what the runs do not tell, and which runs to take next.
 #include <memory>
-#include <optional>
+#include <utility>
 
-#include "calibrate/cross_validation.h"
+#include "ask/coefficient_source.h"
+#include "ask/fit_question.h"
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "cli/command_line/checks.h"
 #include "cli/fit/describe_fit.h"
 #include "cli/plan/suggestions.h"
-#include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
+#include "cli/shared/notes.h"
 #include "core/units.h"
 #include "sextant/error.h"
-#include "sextant/fit.h"
 
 namespace sextant::cli {
 namespace {
-
-// The groups of cross-validation: "auto" chooses by the runs, "none" saves the time.
-constexpr const char* kAuto = "auto";
-constexpr const char* kNone = "none";
 
 struct Options {
   std::string runs;
@@ -28,9 +24,7 @@ struct Options {
   std::string start;
   double hold_out = 0;
   HoldOutBy by = HoldOutBy::workflow;
-  unsigned seed = 1;
-  std::string leave_out = kAuto;
-  int max_folds = 10;
+  FitQuestion fit;
   int suggest = 0;
   double budget_device_s = 0;  // 0: any
   std::string candidates;
@@ -40,31 +34,11 @@ struct Options {
   bool json = false;
 };
 
-std::optional<LeaveOut> what_to_leave_out(const Options& options, const Runs& runs) {
-  if (options.leave_out == kNone) return std::nullopt;
-  if (options.leave_out == kAuto) return customary_leave_out(runs);
-  for (std::size_t i = 0; i < kLeaveOutNames.size(); ++i) {
-    if (kLeaveOutNames[i] == options.leave_out) return static_cast<LeaveOut>(i);
-  }
-  return std::nullopt;  // the option's check names the others
-}
-
 Split split_of(const Options& options, const Runs& all) {
-  if (options.hold_out > 0) return split_runs(all, options.hold_out, options.by, options.seed);
+  if (options.hold_out > 0) return split_runs(all, options.hold_out, options.by, options.fit.seed);
   Split split;
   for (const Run& run : all.runs) split.fit.push_back(run.name);
   return split;
-}
-
-Coefficients fit(const Options& options, const Runs& all, const Split& split, const Coefficients& start) {
-  Coefficients fitted = fit_coefficients(all, split.fit, {}, start);
-  const Runs seen = subset(all, split.fit);
-  if (const auto what = what_to_leave_out(options, seen)) {
-    const std::vector<Fold> folds =
-        leave_groups_out(seen, group_key(seen, *what), options.max_folds, options.seed);
-    fitted.fit->held_out = summary_of(seen, cross_validate(seen, folds, {}, start), *what);
-  }
-  return fitted;
 }
 
 // From a list: with its file's name before what is wrong in it.
@@ -113,11 +87,16 @@ int run(const Options& options) {
   const Runs all = load_document<Runs>(options.runs).content;
   if (all.runs.empty()) throw_bad_input(options.runs + ": /runs: no runs to fit");
   Coefficients start;
-  if (!options.start.empty()) start = load_coefficients_for(options.start, all);
+  if (!options.start.empty()) {
+    NamedCoefficients loaded = load_coefficients_for(options.start, all);
+    say(loaded.notes);
+    start = std::move(loaded.coefficients);
+  }
   const Split split = in_file(options.runs, [&] { return split_of(options, all); });
   CandidateExperiments candidates;
   if (options.suggest > 0) candidates = candidates_for(options, subset(all, split.fit));
-  const Coefficients fitted = in_file(options.runs, [&] { return fit(options, all, split, start); });
+  const Coefficients fitted =
+      in_file(options.runs, [&] { return fit_as_asked(options.fit, all, split.fit, start); });
   save_document(options.out, fitted);
   print_fit(options, fitted, split);
   say_wrote(options.out);
@@ -140,16 +119,15 @@ void add_calibrate(CommandLine& line) {
   command.add_choice("--hold-out-by", options->by,
                      {{"run", HoldOutBy::run}, {"workflow", HoldOutBy::workflow}, {"plan", HoldOutBy::plan}},
                      "Unit that is held out as a whole: run, workflow or plan");
-  command.add_option("--seed", options->seed, "Random seed for the choice of held-out groups").shows_default();
-  std::vector<std::string> left_out{kAuto, kNone};
-  left_out.insert(left_out.end(), kLeaveOutNames.begin(), kLeaveOutNames.end());
+  command.add_option("--seed", options->fit.seed, "Random seed for the choice of held-out groups")
+      .shows_default();
   command
-      .add_option("--cross-validate", options->leave_out,
+      .add_option("--cross-validate", options->fit.leave_out,
                   "Groups for cross-validation, which makes intervals hold on new runs; scale: on 1 device, on "
                   "2 to 3, on 4 to 7, ...")
-      .check(one_of(left_out))
+      .check(one_of(cross_validation_names()))
       .shows_default();
-  command.add_option("--folds", options->max_folds, "Maximum number of folds of the cross-validation")
+  command.add_option("--folds", options->fit.max_folds, "Maximum number of folds of the cross-validation")
       .check(integer_between(2, 1000))
       .shows_default();
   command.add_option("--suggest", options->suggest, "Number of most informative runs to suggest")

@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "cli/ask/published_hardware.h"
-#include "cli/shared/data_files.h"
+#include "ask/data_files.h"
+#include "ask/words/published_hardware.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 

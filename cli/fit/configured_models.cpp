@@ -5,9 +5,9 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/ask/hub_cache.h"
-#include "cli/ask/model_source.h"
-#include "cli/shared/data_files.h"
+#include "ask/data_files.h"
+#include "ask/hub_cache.h"
+#include "ask/model_source.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {

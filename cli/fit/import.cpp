@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "ask/data_files.h"
 #include "cli/fit/import_configuration.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
 #include "cli/shared/table.h"
 #include "sextant/error.h"
 

@@ -7,13 +7,14 @@
 #include <optional>
 #include <utility>
 
+#include "ask/data_files.h"
+#include "ask/framework.h"
+#include "ask/words/lengths_text.h"
 #include "cli/ask/inputs.h"
-#include "cli/ask/lengths_text.h"
 #include "cli/fit/configured_cluster.h"
 #include "cli/fit/configured_models.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
-#include "cli/shared/framework.h"
+#include "cli/shared/notes.h"
 #include "core/units.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"

@@ -4,10 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "ask/coefficient_source.h"
 #include "calibrate/ranking.h"
 #include "cli/command_line/checks.h"
-#include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
 #include "sextant/error.h"
@@ -86,8 +87,9 @@ void check_judged(const Options& options, const Accuracy& accuracy) {
 
 int run(const Options& options) {
   const Runs runs = load_document<Runs>(options.runs).content;
-  const Coefficients coefficients = load_coefficients_for(options.coefficients, runs);
-  const Accuracy accuracy = validate(runs, coefficients);
+  const NamedCoefficients loaded = load_coefficients_for(options.coefficients, runs);
+  say(loaded.notes);
+  const Accuracy accuracy = validate(runs, loaded.coefficients);
   if (!options.out.empty()) save_document(options.out, accuracy);
   if (options.json) {
     print_document(accuracy);

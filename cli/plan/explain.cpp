@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/draws.h"
 #include "cli/plan/what_if.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
 #include "sextant/error.h"
-#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {
@@ -262,14 +260,6 @@ std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster&
   std::vector<Scenario> scenarios;
   for (const std::string& written : options.what_ifs) scenarios.push_back(parse_what_if(written, cluster));
   return scenarios;
-}
-
-CoefficientUncertainty coefficient_uncertainty_of(const LoadedInputs& loaded, int draws, std::uint64_t seed) {
-  const ChosenCoefficients& chosen = loaded.chosen;
-  CoefficientUncertainty doubt;
-  doubt.draws = draw_coefficients(chosen.coefficients, loaded.cluster, chosen.framework, draws, seed);
-  if (chosen.coefficients.fit) doubt.model_log_deviation = model_log_deviation(*chosen.coefficients.fit);
-  return doubt;
 }
 
 int explain_plan(const ExplainOptions& options, const Decided& decided, const std::vector<Scenario>& scenarios,

@@ -27,10 +27,6 @@ void add_explain_options(const Command& command, ExplainOptions& options);
 [[nodiscard]] std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster& cluster,
                                                  bool is_json);
 
-// Returns the coefficient uncertainty as `draws` samples.
-[[nodiscard]] CoefficientUncertainty coefficient_uncertainty_of(const LoadedInputs& loaded, int draws,
-                                                                std::uint64_t seed);
-
 // Explains the plan, writes the document if there is a file for it, and prints unless stdout is in use. Returns
 // the exit code: 1 if a changed cluster has no plan.
 [[nodiscard]] int explain_plan(const ExplainOptions& options, const Decided& decided,

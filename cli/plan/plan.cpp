@@ -1,32 +1,25 @@
 // sextant plan: the best plan that a planner finds.
-#include <chrono>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
+#include "ask/plan/plan_advice.h"
 #include "cli/ask/inputs.h"
 #include "cli/plan/explain.h"
-#include "cli/plan/plan_question.h"
+#include "cli/plan/plan_options.h"
 #include "cli/plan/plan_search.h"
 #include "cli/plan/plan_sets.h"
 #include "cli/plan/planner_options.h"
+#include "cli/plan/risk_options.h"
 #include "cli/plan/search_record.h"
 #include "cli/plan/what_if.h"
 #include "cli/probe/rank_group.h"
 #include "cli/shared/command.h"
 #include "cli/shared/describe_execution.h"
 #include "cli/shared/interrupt.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
-#include "core/units.h"
-#include "planner/answer.h"
-#include "planner/exact/exact.h"
-#include "planner/explain/what_fits.h"
-#include "planner/portfolio/portfolio.h"
 #include "sextant/error.h"
-#include "sextant/predict.h"
-#include "sextant/profile_space.h"
-#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {
@@ -42,32 +35,6 @@ std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
   return table.text();
 }
 
-// Advice for the user: the change that would make a plan fit.
-std::string infeasibility_reason(const PlanRequest& request, const FrameworkProfile* profile,
-                                 const PlanOutput& answer) {
-  if (answer.record.was_interrupted) return "";
-  if (!request.limits.pins.empty()) return "; changing a --pin may help";
-  constexpr int kMaxDevices = 64;  // of which exact has its options in seconds
-  const bool may_be_short = answer.record.proof != Proof::optimal;
-  if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMaxDevices) {
-    PlanRequest own = request;
-    own.budget = {1, 0};
-    own.start = nullptr;
-    if (request.workflow.algorithm != Algorithm::custom && plan_exactly(own).outcome == PlanOutcome::found)
-      return "; a larger --budget finds one";
-  }
-  const std::string fits = what_would_fit(request, profile);
-  constexpr std::uint64_t kFewPlans = 1000;
-  std::string reason = fits.empty() ? "" : "; " + fits;
-  if (may_be_short && !fits.starts_with("a larger --budget") &&
-      (fits.empty() || answer.result.candidates < kFewPlans))
-    reason += fits.empty() ? (answer.result.candidates < kFewPlans ? "; a larger --budget may find one"
-                                                                   : "; a smaller model, adapters (lora_rank) "
-                                                                     "or more GPUs may help")
-                           : "; the search was short, so a larger --budget may find one without that";
-  return reason;
-}
-
 int report_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,
                    const PlanOutput& answer) {
   if (answer.result.outcome == PlanOutcome::too_large) {
@@ -75,7 +42,7 @@ int report_no_plan(const PlanOptions& options, const PlanRequest& request, const
     return kBadInput;
   }
   std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
-               infeasibility_reason(request, profile, answer).c_str());
+               advice_without_plan(request, profile, answer).c_str());
   if (!options.search_out.empty()) {
     save_document(options.search_out, answer.record);
     say_wrote(options.search_out);
@@ -135,84 +102,13 @@ int plan_several(const PlanOptions& options, const Planner& planner, const Subcl
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
-// Prints how much longer an iteration is in a layout that the framework can run, which is the purpose of
-// --any-layout.
-void say_cost_of_limits(const PlanInputs& asked, const PlanResult& found) {
-  const FrameworkProfile& profile = *asked.loaded.profile;
-  PlanRequest own = asked.request;
-  own.start = nullptr;
-  own.on_improvement = {};
-  std::string text = "framework " + profile.name + " ";
-  try {
-    take_profile(profile, LayoutRules::as_framework, own);
-    const PlanResult result = asked.planner.plan(own);
-    const double longer =
-        result.prediction ? result.prediction->iteration_s / found.prediction->iteration_s - 1 : 0;
-    text += result.prediction ? "can run a plan of " + format_seconds(result.prediction->iteration_s) +
-                                    ": its limits cost " + format_percent(std::max(0.0, longer))
-                              : "can run no plan: " + result.message;
-  } catch (const Error& error) {
-    text += std::string("can run no plan: ") + error.what();
-  }
-  std::fprintf(stderr, "sextant: %s\n", text.c_str());
-}
-
-// The part of the time of all devices that tasks use.
-double used_share(const Prediction& prediction, const Cluster& cluster) {
-  double used_s = 0;
-  for (const auto& [name, task] : prediction.tasks)
-    used_s += task.time_s * static_cast<double>(task.devices.size());
-  return used_s / (prediction.iteration_s * cluster.device_count());
-}
-
-// Says so if waiting for each other would be faster: generation and training that overlap on devices of their own
-// are as fast as the slower of them, and small clusters cannot be cut in the right ratio. A short search decides.
-void say_if_synchronous_is_faster(const PlanInputs& asked, const FrameworkProfile* profile,
-                                  const PlanResult& found) {
-  const PlanRequest& request = asked.request;
-  if (request.workflow.mode == Mode::synchronous || !request.limits.pins.empty()) return;
-  constexpr double kWellUsed = 0.8;
-  if (used_share(*found.prediction, asked.loaded.cluster) > kWellUsed) return;
-  Workflow together = request.workflow;
-  together.mode = Mode::synchronous;
-  together.staleness = 0;
-  together.streamed_parts = 1;
-  if (profile != nullptr && !why_not_offered(*profile, together).empty()) return;
-  PlanRequest own = with_inputs(request, request.cluster, together, request.coefficients);
-  constexpr double kPart = 0.15, kFaster = 0.95;
-  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
-  own.budget = part_of(has_budget ? request.budget : Budget{kPortfolioBudget_s, 0}, kPart);
-  own.costing_deadline =
-      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                             std::chrono::duration<double>(own.budget.seconds));
-  if (own.budget.seconds <= 0) own.costing_deadline.reset();
-  if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
-  const PlanResult result = asked.planner.plan(own);
-  if (!result.prediction || result.prediction->iteration_s > kFaster * found.prediction->iteration_s) return;
-  const double less = 1 - result.prediction->iteration_s / found.prediction->iteration_s;
-  say({"with --mode synchronous an iteration would take " + format_seconds(result.prediction->iteration_s) +
-       ", " + format_percent(less) + " less: here generation or training waits for the other"});
-}
-
-int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& answer) {
-  record_pins(asked.pins, answer.record);
-  if (asked.loaded.profile) answer.record.framework = asked.loaded.profile->name;
+int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& answer) {
+  complete_answer(options, asked, answer);
   if (answer.result.outcome != PlanOutcome::found)
     return report_no_plan(options, asked.request, asked.profile_in_force(options), answer);
   const LoadedInputs& loaded = asked.loaded;
-  const ChosenCoefficients& chosen = loaded.chosen;
   PlanResult& result = answer.result;
-  if (!options.excluded.empty()) {
-    result.plan = asked.left.on_whole(*result.plan);
-    result.prediction =
-        predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
-  }
-  require_feasible(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
-                               chosen.framework, asked.pins));
-  say(chosen.notes);
-  qualify(*result.prediction,
-          {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
-  name_coefficients(*result.prediction, chosen);
+  say(loaded.chosen.notes);
   const int code = write_outputs(options, loaded.workflow, answer);
   constexpr std::uint64_t kFewPlans = 300;
   if (asked.planner.name == "portfolio" && answer.record.proof != Proof::optimal &&
@@ -220,9 +116,11 @@ int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& 
     std::fprintf(stderr,
                  "sextant: warning: the search was short (%llu plans); a larger --budget may find better\n",
                  static_cast<unsigned long long>(result.candidates));
-  if (options.any_layout && asked.planner.traits.has_layout_rules) say_cost_of_limits(asked, result);
-  if (asked.planner.name == "portfolio")
-    say_if_synchronous_is_faster(asked, asked.profile_in_force(options), result);
+  if (options.any_layout && asked.planner.traits.has_layout_rules) say({cost_of_limits(asked, result)});
+  if (asked.planner.name == "portfolio") {
+    const std::string faster = gain_of_synchronous(asked, asked.profile_in_force(options), result);
+    if (!faster.empty()) say({faster});
+  }
   if (code != kDone || !options.explain.has_any()) return code;
   const CoefficientUncertainty doubt =
       coefficient_uncertainty_of(loaded, options.explain.draws, options.planner.seed);
@@ -240,9 +138,9 @@ int run(const PlanOptions& options) {
   RankGroup ranks(world());
   if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
   try {
-    const auto asked = ranks.together([&] { return std::make_unique<PlanInputs>(options, ranks); });
+    const auto asked = ranks.together([&] { return std::make_unique<AskedPlan>(options, ranks); });
     if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
-    PlanOutput answer = ranks.together([&] { return search_as_asked(options, *asked, ranks); });
+    PlanOutput answer = ranks.together([&] { return search_aloud(options, *asked, ranks); });
     return ranks.first_alone([&] { return print_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {
     return say_failure(failure, ranks);

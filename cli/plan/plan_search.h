@@ -1,14 +1,14 @@
-// The search of sextant plan: divides its budget over the requested searches.
+// The search of sextant plan, which shows its progress and which Ctrl-C ends.
 #pragma once
 
-#include "cli/plan/plan_question.h"
-#include "cli/plan/plan_within_risk.h"
+#include "ask/plan/plan_search.h"
+#include "cli/plan/plan_options.h"
 #include "cli/probe/rank_group.h"
 
 namespace sextant::cli {
 
-// Searches until the planner ends or Ctrl-C: one search, several to respect the memory risk, or those that a
-// risk goal or a run of several parts needs.
-[[nodiscard]] PlanOutput search_as_asked(const PlanOptions& options, const PlanInputs& asked, RankGroup& ranks);
+// Searches until the planner ends, or someone presses Ctrl-C, which mpirun passes on to all ranks. Prints the
+// warning of the answer.
+[[nodiscard]] PlanOutput search_aloud(const PlanOptions& options, const AskedPlan& asked, RankGroup& ranks);
 
 }  // namespace sextant::cli

@@ -2,125 +2,46 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <set>
 #include <utility>
 
+#include "ask/predict_question.h"
 #include "cli/ask/inputs.h"
 #include "cli/shared/command.h"
-#include "cli/shared/framework.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "planner/search/engine_rules.h"
-#include "planner/verify/framework_rules.h"
 #include "reports/export/chrome_trace.h"
 #include "sextant/document.h"
-#include "sextant/profile_space.h"
-#include "sextant/task_choices.h"
-#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {
 
 struct Options {
   ModelInputs inputs;
-  std::string plan;
-  LayoutOptions layouts;  // if there is no plan document
+  PlanToPredict question;
   std::string plan_out;
   std::string out;
-  bool sensitivities = false;
   std::string trace;
   bool json = false;
 };
 
-// Sentences on what the framework cannot run of a plan that can be costed all the same.
-std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const Workflow& workflow,
-                                          const Cluster& cluster, const Plan& plan) {
-  std::vector<std::string> notes;
-  const auto add = [&](const std::string& what) {
-    notes.push_back("Note: framework " + profile.name + ", as described here, cannot run this: " + what + ".");
-  };
-  const ProfiledSpace space = space_of(profile, workflow, cluster);
-  std::vector<std::set<DeviceId>> devices;
-  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
-    const Task& task = workflow.tasks[t];
-    const TaskPlan& layout = plan.tasks.at(task.name);
-    const TaskChoices& choices = space.choices[t];
-    devices.push_back(layout.devices());
-    int tensor = 1, stages = 1;
-    bool has_stages = true;
-    for (const Replica& replica : layout.replicas) {
-      stages = std::max(stages, replica.pipeline_parallel());
-      std::vector<int> layers;
-      for (const Stage& stage : replica.stages) {
-        tensor = std::max(tensor, layout.tensor_parallel(stage));
-        layers.push_back(stage.layers);
-      }
-      has_stages = has_stages && allows(choices.stages, layers);
-    }
-    if (choices.max_tensor_parallel > 0 && tensor > choices.max_tensor_parallel)
-      add("tensor parallelism of " + std::to_string(tensor) + " in " + task.name);
-    if (choices.max_pipeline_parallel > 0 && stages > choices.max_pipeline_parallel)
-      add(std::to_string(stages) + " pipeline stages in " + task.name);
-    if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
-    if (!has_stages) add("these layers of the stages of " + task.name);
-  }
-  for (const std::string& what : uneven_batches(profile, workflow, plan)) add(what);
-  const auto named = [&](const auto& pair) {
-    return workflow.tasks[pair.first].name + " and " + workflow.tasks[pair.second].name;
-  };
-  for (const auto& pair : space.device_rules.same) {
-    if (devices[pair.first] != devices[pair.second]) add(named(pair) + " on different devices");
-  }
-  for (const std::string& what : broken_engine_rules(plan, workflow, space.engine_rules, space.choices))
-    add(what);
-  const auto share = [&](const auto& pair) {
-    return std::any_of(devices[pair.first].begin(), devices[pair.first].end(),
-                       [&](DeviceId device) { return devices[pair.second].contains(device); });
-  };
-  for (const auto& pair : space.device_rules.apart) {
-    if (share(pair)) add(named(pair) + " on the same devices");
-  }
-  for (const auto& pair : space.device_rules.all_or_none) {
-    if (share(pair) && devices[pair.first] != devices[pair.second])
-      add(named(pair) + ", which share a part of their devices");
-  }
-  return notes;
-}
-
 int run(const Options& options) {
-  if (options.plan.empty() && !options.layouts.is_given())
-    throw_bad_input(
-        "the plan is missing: --plan plan.json, or --train and --rollout, for example fsdp=32 and tp=2");
+  require_plan(options.question);
   const LoadedInputs loaded = load(options.inputs);
-  std::vector<std::string> assumed;
-  const Plan plan = options.plan.empty() ? plan_of(options.layouts, loaded, assumed)
-                                         : load_plan(options.plan, loaded, &assumed);
-  if (!options.plan_out.empty()) save_document(options.plan_out, plan);
+  PredictedPlan predicted = plan_in_question(options.question, loaded);
+  if (!options.plan_out.empty()) save_document(options.plan_out, predicted.plan);
   say(loaded.chosen.notes);
-  std::vector<std::string> broken;  // rules of the framework; they come first
-  if (loaded.profile) {
-    const std::string reason = why_not_offered(*loaded.profile, loaded.workflow);
-    if (!reason.empty()) {
-      broken.push_back("Note: " + reason + ".");
-    } else if (loaded.profile->name != "any") {
-      broken = beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, plan);
-    }
-  }
-  const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
-                              loaded.chosen.framework};
-  Prediction prediction = predict_with_trust(asked);
-  prediction.notes = broken;
-  prediction.notes.insert(prediction.notes.end(), assumed.begin(), assumed.end());
-  name_coefficients(prediction, loaded.chosen);
-  if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
+  predict_as_asked(options.question, loaded, predicted);
+  const Prediction& prediction = predicted.prediction;
   if (!options.out.empty()) save_document(options.out, prediction);
   if (options.json) {
     print_document(prediction);
   } else {
-    for (const std::string& note : broken) print_line(note);
+    for (const std::string& note : predicted.broken) print_line(note);
     Prediction shown = prediction;
-    shown.notes = std::move(assumed);
+    shown.notes.erase(shown.notes.begin(),
+                      shown.notes.begin() + static_cast<std::ptrdiff_t>(predicted.broken.size()));
     std::fputs(describe_prediction(shown).c_str(), stdout);
   }
   if (!options.out.empty()) say_wrote(options.out);
@@ -299,23 +220,23 @@ void add_predict(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command("predict", "Predict time, memory and breakdown of one plan");
   add_model_inputs(command, options->inputs);
-  const Option plan = command.add_option("--plan", options->plan, "Plan document");
+  const Option plan = command.add_option("--plan", options->question.plan, "Plan document");
   constexpr const char* kInWords = "The plan in words, in place of --plan";
   const auto add_layout = [&](const char* name, std::string& words, const char* help) {
     command.add_option(name, words, help).in_group(kInWords).excludes(plan);
   };
   add_layout(
-      "--train", options->layouts.train,
+      "--train", options->question.layouts.train,
       "Training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero=, shard=, gpus=FIRST-LAST, and options, see below");
-  add_layout("--rollout", options->layouts.rollout,
+  add_layout("--rollout", options->question.layouts.rollout,
              "Generation, in the same words: tp=2,sequences=256,cache=0.4");
-  add_layout("--inference", options->layouts.inference,
+  add_layout("--inference", options->question.layouts.inference,
              "Tasks that only score: fsdp=32,tokens=32768 (default: layout of training)");
   command.add_output("--plan-out", options->plan_out, "Write the plan document of these layouts here")
       .in_group(kInWords)
       .excludes(plan);
   command.add_output("--out", options->out, "Write the prediction document here");
-  command.add_flag("--sensitivities", options->sensitivities,
+  command.add_flag("--sensitivities", options->question.has_sensitivities,
                    "Show how the iteration time depends on each coefficient and each number of the cluster");
   command.add_output("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command.add_flag("--json", options->json, "Print the prediction document instead of a table");

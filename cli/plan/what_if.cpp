@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/command_line/nearest_name.h"
+#include "ask/words/nearest_name.h"
 #include "core/text.h"
 #include "planner/explain/change.h"
 #include "sextant/error.h"

@@ -2,7 +2,7 @@
 #include <filesystem>
 
 #include "cli/shared/command.h"
-#include "cli/shared/this_program.h"
+#include "core/this_program.h"
 #include "probes/fleet/agent.h"
 
 namespace sextant::cli {

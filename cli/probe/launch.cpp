@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "cli/shared/this_program.h"
+#include "core/this_program.h"
 #include "probes/comm/communicator.h"
 #include "sextant/error.h"
 

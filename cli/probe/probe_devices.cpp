@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "ask/data_files.h"
 #include "cli/probe/probe_ranks.h"
 #include "cli/probe/probe_tables.h"
-#include "cli/shared/data_files.h"
 #include "core/progress.h"
 #include "core/table_file.h"
 #include "probes/gpu/gpu_cluster.h"

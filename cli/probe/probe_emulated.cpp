@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "ask/data_files.h"
 #include "calibrate/import/published/hetrl_clusters.h"
 #include "calibrate/import/records/facts.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {

@@ -3,13 +3,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "ask/coefficient_source.h"
+#include "ask/data_files.h"
 #include "cli/command_line/checks.h"
-#include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
-#include "cli/shared/this_program.h"
 #include "core/table_file.h"
+#include "core/this_program.h"
 #include "core/units.h"
 #include "probes/trace/analysis/summary.h"
 #include "probes/trace/analysis/trace_events.h"

@@ -6,8 +6,8 @@
 #include <array>
 #include <filesystem>
 
-#include "cli/shared/this_program.h"
 #include "core/text.h"
+#include "core/this_program.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {

@@ -1,8 +1,8 @@
 // sextant accuracy: the accuracy figures of this repository, recomputed.
 #include <memory>
 
+#include "ask/data_files.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
 #include "lab/claims/claims.h"

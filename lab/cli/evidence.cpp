@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
+#include "ask/data_files.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/text.h"

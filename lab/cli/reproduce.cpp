@@ -5,12 +5,13 @@
 #include <set>
 #include <thread>
 
+#include "ask/coefficient_source.h"
+#include "ask/data_files.h"
 #include "calibrate/import/records/facts.h"
 #include "cli/command_line/checks.h"
-#include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
 #include "cli/shared/interrupt.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "core/progress.h"
 #include "core/text.h"
@@ -95,7 +96,7 @@ class CoefficientSource {
   explicit CoefficientSource(std::string asked) : asked_(std::move(asked)) {}
 
   StudyCoefficients operator()(const std::string& framework, const Cluster& cluster) {
-    ChosenCoefficients chosen = choose(framework, cluster);
+    ChosenCoefficients chosen = choose_coefficients(asked_, framework, cluster);
     for (const std::string& note : chosen.notes) {
       if (said_.insert(note).second) say({note});
     }
@@ -104,13 +105,6 @@ class CoefficientSource {
   }
 
  private:
-  // The coefficients of one experiment are not those requested for all: each names its own in the document.
-  [[nodiscard]] ChosenCoefficients choose(const std::string& framework, const Cluster& cluster) const {
-    ChosenCoefficients chosen = choose_coefficients(asked_, framework, cluster);
-    add_to_command_line({});
-    return chosen;
-  }
-
   std::string asked_;
   std::set<std::string> said_;
 };

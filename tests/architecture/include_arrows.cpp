@@ -32,8 +32,11 @@ const std::vector<Room>& rooms() {
       {"calibrate", {"core", "documents", "costmodel", "calibrate"}},
       {"planner", {"core", "documents", "costmodel", "planner"}},
       {"reports", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports"}},
-      {"cli", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "cli"}},
-      {"lab", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "cli", "lab"}},
+      {"ask", {"core", "documents", "costmodel", "calibrate", "planner", "reports", "ask"}},
+      {"cli", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "ask", "cli"}},
+      {"python", {"core", "documents", "costmodel", "calibrate", "planner", "ask", "python"}},
+      {"lab",
+       {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "ask", "cli", "lab"}},
   };
   return table;
 }
@@ -75,6 +78,7 @@ const std::vector<Room>& libraries() {
       {"openssl/", {"probes/network"}},
       {"CLI/", {"cli/command_line"}},
       {"yaml-cpp/", {"reports/import"}},
+      {"pybind11/", {"python"}},
       {"nlohmann/", {"core"}},  // the others go through core/json_value.h
   };
   return table;

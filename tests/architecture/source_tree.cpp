@@ -9,8 +9,9 @@ namespace sextant::architecture {
 namespace fs = std::filesystem;
 
 const std::vector<std::string>& checked_folders() {
-  static const std::vector<std::string> folders = {"include",   "core",    "documents", "costmodel", "probes",
-                                                   "calibrate", "planner", "reports",   "cli",       "lab"};
+  static const std::vector<std::string> folders = {"include", "core",      "documents", "costmodel",
+                                                   "probes",  "calibrate", "planner",   "reports",
+                                                   "ask",     "cli",       "python",    "lab"};
   return folders;
 }
 

@@ -56,6 +56,7 @@ const std::map<std::string, Names>& headers_of_names() {
         {{"stop_token"}, {"stop_token"}},
         {{"string"}, {"string", "to_string"}},
         {{"string_view"}, {"string_view"}},
+        {{"future"}, {"async", "future", "future_status", "launch"}},
         {{"thread"}, {"jthread", "thread"}},
         {{"tuple"}, {"tie", "tuple"}},
         {{"type_traits"}, {"type_identity_t"}},

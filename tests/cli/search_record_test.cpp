@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "ask/plan/search_record.h"
 #include "core/json_value.h"
 #include "tests/cli/documents.h"
 #include "tests/core/expect_error.h"
@@ -28,7 +29,7 @@ class SearchRecordTest : public ::testing::Test {
     result_.bound_of_all_s = 2;
   }
   [[nodiscard]] SearchRecord record() const {
-    return cli::record_of({*find_planner("exact"), request_, result_, 1.5, false});
+    return record_of({*find_planner("exact"), request_, result_, 1.5, false});
   }
   // Written and read again: JSON holds it.
   [[nodiscard]] SearchRecord through_json() const {

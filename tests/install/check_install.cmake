@@ -1,5 +1,6 @@
 # Installs this build to a fresh prefix, builds the consumer project against it and runs what came out.
-# cmake -DBUILD_DIR=... -DWORK_DIR=... -DCONSUMER_DIR=... -DCXX=... -DGENERATOR=... -DVERSION=... -DSOURCE_DIR=... -P check_install.cmake
+# cmake -DBUILD_DIR=... -DWORK_DIR=... -DCONSUMER_DIR=... -DCXX=... -DGENERATOR=... -DVERSION=... -DSOURCE_DIR=...
+#   [-DPYTHON=... -DPYTHON_DIR=...] -P check_install.cmake
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -46,6 +47,15 @@ run(${prefix}/bin/sextant --version)
 expect("${VERSION}")
 run(${prefix}/bin/sextant coefficients tensor_parallel)
 expect("prior from: ")
+
+# The Python package, which finds the installed data from where it lies itself.
+if(PYTHON)
+  run(${CMAKE_COMMAND} -E env --unset=SEXTANT_DATA PYTHONPATH=${prefix}/${PYTHON_DIR} ${PYTHON} -B -c
+      "import sextant
+here = sextant.predict(gpus='1x8xH100', model='Qwen3-8B', framework='verl', train='fsdp=8', rollout='tp=1')
+print(sextant.__file__, here.document['coefficients'], sextant.__version__, here.fits)")
+  expect("${prefix}/${PYTHON_DIR}/sextant/__init__.py ${prefix}/share/sextant/data/coefficients/verl.json sextant ${VERSION} True")
+endif()
 
 run(
   ${CMAKE_COMMAND}

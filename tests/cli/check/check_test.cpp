@@ -5,8 +5,8 @@
 #include <cmath>
 #include <random>
 
-#include "cli/ask/inputs.h"
-#include "cli/check/verdict.h"
+#include "ask/check/verdict.h"
+#include "ask/inputs.h"
 #include "sextant/document.h"
 #include "sextant/predict.h"
 #include "tests/cli/documents.h"
@@ -19,23 +19,23 @@ using ::testing::HasSubstr;
 
 // GRPO of a model in a layout, executed as verl does, with the coefficients that ship.
 struct Case {
-  cli::LoadedInputs loaded;
-  cli::Circumstances own;
+  LoadedInputs loaded;
+  Circumstances own;
 
   Case(const std::string& gpus, const std::string& model, const std::string& framework,
        const std::string& train, const std::string& rollout) {
-    cli::ModelInputs inputs;
+    ModelInputs inputs;
     inputs.cluster_in_words.gpus = gpus;
     inputs.workflow_in_words.model = model;
     inputs.framework = framework;
-    loaded = cli::load(inputs);
+    loaded = load_inputs(inputs);
     std::vector<std::string> assumed;
-    own = {loaded.cluster, loaded.workflow, cli::plan_of({train, rollout, ""}, loaded, assumed)};
+    own = {loaded.cluster, loaded.workflow, plan_of({train, rollout, ""}, loaded, assumed)};
   }
 
   // Times of tasks as predicted in these circumstances, each off by a few percent, with little doubt left by
   // the fit.
-  [[nodiscard]] Run run(const cli::Circumstances& in, std::mt19937& random) const {
+  [[nodiscard]] Run run(const Circumstances& in, std::mt19937& random) const {
     const Prediction prediction =
         predict(in.cluster, in.workflow, in.plan, loaded.chosen.coefficients, loaded.chosen.framework);
     constexpr double kNoise = 0.04;
@@ -51,8 +51,8 @@ struct Case {
   }
 };
 
-const cli::Change* find(const std::vector<cli::Change>& changes, const std::string& name) {
-  for (const cli::Change& change : changes) {
+const Change* find(const std::vector<Change>& changes, const std::string& name) {
+  for (const Change& change : changes) {
     if (change.name.find(name) != std::string::npos) return &change;
   }
   return nullptr;
@@ -80,11 +80,11 @@ TEST(Check, NamesThePlantedCause) {
   };
   int seen = 0, first = 0;
   for (const auto& [of, name] : planted) {
-    const std::vector<cli::Change> faults = cli::possible_faults(of->own);
-    const cli::Change* fault = find(faults, name);
+    const std::vector<Change> faults = possible_faults(of->own);
+    const Change* fault = find(faults, name);
     ASSERT_NE(fault, nullptr) << name;
-    const cli::Verdict verdict =
-        cli::verdict_on(of->run(fault->with, random), of->own, of->loaded.chosen.coefficients);
+    const RunVerdict verdict =
+        verdict_on(of->run(fault->with, random), of->own, of->loaded.chosen.coefficients);
     seen += verdict.is_normal() ? 0 : 1;
     const bool is_first = !verdict.causes.empty() && verdict.causes.front().name == fault->name;
     first += is_first ? 1 : 0;
@@ -106,7 +106,7 @@ TEST(Check, LeavesHealthyRunsAlone) {
   int alarms = 0;
   for (int i = 0; i < 12; ++i) {
     const Case& of = i % 2 == 0 ? fsdp : small;
-    const cli::Verdict verdict = cli::verdict_on(of.run(of.own, random), of.own, of.loaded.chosen.coefficients);
+    const RunVerdict verdict = verdict_on(of.run(of.own, random), of.own, of.loaded.chosen.coefficients);
     alarms += verdict.is_normal() ? 0 : 1;
   }
   EXPECT_LE(alarms, 1);
@@ -116,8 +116,8 @@ TEST(Check, ListsSettingsThatWouldGain) {
   std::mt19937 random(3);
   Case eager("4x8xH100", "Qwen3-14B", "verl", "fsdp=32", "tp=2");
   eager.own.plan.tasks.at(task_names::kActorGeneration).execution.cuda_graphs = false;
-  const cli::Verdict verdict =
-      cli::verdict_on(eager.run(eager.own, random), eager.own, eager.loaded.chosen.coefficients);
+  const RunVerdict verdict =
+      verdict_on(eager.run(eager.own, random), eager.own, eager.loaded.chosen.coefficients);
   ASSERT_FALSE(verdict.gains.empty());
   EXPECT_LE(verdict.gains.size(), 3U);
   for (std::size_t i = 1; i < verdict.gains.size(); ++i)

@@ -1,0 +1,38 @@
+// Single changes of a run's circumstances that could explain why it took longer than predicted, or make it
+// faster.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
+
+namespace sextant {
+
+// The circumstances that a run is predicted from.
+struct Circumstances {
+  Cluster cluster;
+  Workflow workflow;
+  Plan plan;
+};
+
+struct Change {
+  std::string name;  // "half of the network's rate", "recomputation in training"
+  Circumstances with;
+};
+
+// The faults that people report, one at a time: slow links of each level, slow arithmetic or memory of a device
+// type, recomputation left on, padding instead of packing, a small KV cache, decoding without CUDA graphs,
+// prompts that are prefilled for each response, longer responses and a longer tail, states on the host, tensor
+// parallelism across nodes. Only those that make a difference to this plan and can run.
+[[nodiscard]] std::vector<Change> possible_faults(const Circumstances& run);
+
+// Settings that a user could change without other machines, where they differ from the plan's: no
+// recomputation, selective recomputation, packing, CUDA graphs, shared prompts, twice and four times the tokens
+// of a micro-batch, twice the KV cache, states that stay on the devices, sharding of states (ZeRO 1, 3).
+[[nodiscard]] std::vector<Change> possible_settings(const Circumstances& run);
+
+}  // namespace sextant

@@ -1,0 +1,67 @@
+#include "ask/check/verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sextant/predict.h"
+#include "sextant/trust.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::size_t kShown = 3;
+
+// The sum of squared deviations of the times that `with` predicts, in the units of the intervals of `own`. The
+// iteration is the sum of its tasks, so it counts only if no task was timed.
+double deviation(const std::vector<JudgedTime>& own, const std::vector<JudgedTime>& with) {
+  double sum = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i].what == kIteration && own.size() > 1) continue;
+    if (!own[i].interval_s || with[i].predicted_s <= 0) continue;
+    constexpr double kNormal90 = 1.645, kMinDeviation = 0.03;
+    const double unit =
+        std::max(kMinDeviation, std::log(own[i].interval_s->high / own[i].interval_s->low) / (2 * kNormal90));
+    sum += std::pow(std::log(own[i].measured_s / with[i].predicted_s) / unit, 2);
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool RunVerdict::is_normal() const {
+  return std::none_of(times.begin(), times.end(), [](const JudgedTime& time) { return time.is_outside(); });
+}
+
+RunVerdict verdict_on(const Run& run, const Circumstances& of_run, const Coefficients& coefficients) {
+  const auto predicted = [&](const Circumstances& with) {
+    return predict(with.cluster, with.workflow, with.plan, coefficients, run.framework);
+  };
+  const Prediction own =
+      predict_with_trust({of_run.cluster, of_run.workflow, of_run.plan, coefficients, run.framework});
+  RunVerdict verdict{judged_times(run, own), {}, {}};
+  if (!verdict.is_normal()) {
+    const double whole = deviation(verdict.times, verdict.times);
+    for (const Change& fault : possible_faults(of_run)) {
+      std::vector<JudgedTime> times = judged_times(run, predicted(fault.with));
+      const double explained = 1 - deviation(verdict.times, times) / whole;
+      constexpr double kMinExplained = 0.5;
+      if (explained >= kMinExplained) verdict.causes.push_back({fault.name, explained, std::move(times)});
+    }
+    std::stable_sort(verdict.causes.begin(), verdict.causes.end(),
+                     [](const LikelyCause& a, const LikelyCause& b) { return a.explained > b.explained; });
+    if (verdict.causes.size() > kShown) verdict.causes.resize(kShown);
+  }
+  for (const Change& setting : possible_settings(of_run)) {
+    const Prediction with = predicted(setting.with);
+    constexpr double kMinGain = 0.01;
+    if (with.fits() && with.iteration_s < (1 - kMinGain) * own.iteration_s)
+      verdict.gains.push_back({setting.name, own.iteration_s - with.iteration_s});
+  }
+  std::stable_sort(verdict.gains.begin(), verdict.gains.end(),
+                   [](const Gain& a, const Gain& b) { return a.seconds > b.seconds; });
+  if (verdict.gains.size() > kShown) verdict.gains.resize(kShown);
+  return verdict;
+}
+
+}  // namespace sextant

@@ -1,0 +1,41 @@
+// Whether a measured run is as fast as it should be, what could explain the difference, and what would make it
+// faster.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ask/check/causes.h"
+#include "calibrate/validate.h"
+#include "sextant/coefficients.h"
+#include "sextant/run.h"
+
+namespace sextant {
+
+// A change that explains the measured times better than the run's own description.
+struct LikelyCause {
+  std::string name;
+  double explained = 0;           // share of the squared deviations that disappears, up to 1
+  std::vector<JudgedTime> times;  // predicted with the change
+};
+
+struct Gain {
+  std::string name;
+  double seconds = 0;  // of the predicted iteration
+};
+
+struct RunVerdict {
+  std::vector<JudgedTime> times;
+  std::vector<LikelyCause> causes;  // best first, at most three; empty if no time is outside
+  std::vector<Gain> gains;          // largest first, at most three, of plans that fit in memory
+
+  [[nodiscard]] bool is_normal() const;
+};
+
+// A time is outside if it lies outside its 90 % interval. Deviations are counted in standard deviations of the
+// interval's logarithm. A cause must explain at least half of them.
+[[nodiscard]] RunVerdict verdict_on(const Run& run, const Circumstances& of_run,
+                                    const Coefficients& coefficients);
+
+}  // namespace sextant

@@ -1,0 +1,33 @@
+// Sources of documents: a file, or the text of the document itself, which begins with "{".
+#pragma once
+
+#include <string>
+
+#include "sextant/document.h"
+#include "sextant/error.h"
+
+namespace sextant {
+
+[[nodiscard]] inline bool is_document_text(const std::string& source) {
+  return source.find_first_not_of(" \t\r\n") != std::string::npos &&
+         source[source.find_first_not_of(" \t\r\n")] == '{';
+}
+
+// The name in messages: the file, or "the plan document" for a text.
+template <typename T>
+[[nodiscard]] std::string source_name(const std::string& source) {
+  return is_document_text(source) ? "the " + std::string(T::kKind) + " document" : source;
+}
+
+// Throws Error(bad_input) that begins with the source's name.
+template <typename T>
+[[nodiscard]] T document_of(const std::string& source) {
+  if (!is_document_text(source)) return load_document<T>(source).content;
+  try {
+    return parse_document<T>(source).content;
+  } catch (const Error& error) {
+    throw Error(error.kind(), source_name<T>(source) + ": " + error.what());
+  }
+}
+
+}  // namespace sextant

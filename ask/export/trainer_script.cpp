@@ -1,0 +1,146 @@
+#include "ask/export/trainer_script.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "ask/framework.h"
+#include "ask/plan/memory_risk.h"
+#include "core/units.h"
+#include "reports/export/trainers/dialects.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
+#include "sextant/profile_space.h"
+#include "sextant/trust.h"
+
+namespace sextant {
+namespace {
+
+// The profiles with an exporter that a name stands for: one, or those of a family with its default first.
+std::vector<const FrameworkProfile*> profiles_named(const std::string& name,
+                                                    const std::vector<FrameworkProfile>& profiles) {
+  std::vector<const FrameworkProfile*> found;
+  for (const FrameworkProfile& profile : profiles) {
+    if (find_dialect(profile.name) == nullptr) continue;
+    if (profile.name == name && profile.family != name) return {&profile};
+    if (profile.family == name) found.insert(profile.is_family_default ? found.begin() : found.end(), &profile);
+  }
+  if (found.empty()) throw_bad_input("--to: the data folder has no profile of " + name);
+  return found;
+}
+
+// The time of an iteration, where the model can cost the plan.
+PlanTime time_of(const LoadedInputs& loaded) {
+  return [&loaded](const Plan& plan) -> std::optional<double> {
+    try {
+      return predict(loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework)
+          .iteration_s;
+    } catch (const Error&) {  // the changed plan is one that the model cannot cost
+      return std::nullopt;
+    }
+  };
+}
+
+// "61.5 s an iteration, 60.1 GiB of 79.2 GiB on the fullest device, which fits with 95 %"; empty: not known.
+std::string costs_of(const Plan& plan, const LoadedInputs& loaded, bool& fits) {
+  try {
+    const Prediction prediction = predict_with_trust(
+        {loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework});
+    fits = prediction.fits();
+    const auto fullest = std::max_element(
+        prediction.memory.begin(), prediction.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
+          return a.needed_bytes() * b.capacity_bytes < b.needed_bytes() * a.capacity_bytes;
+        });
+    const std::optional<MemoryRisk> risk = memory_risk_of(prediction);
+    return format_seconds(prediction.iteration_s) + " an iteration, " + format_bytes(fullest->needed_bytes()) +
+           " of " + format_bytes(fullest->capacity_bytes) + " on the fullest device" +
+           (risk ? ", " + format_percent(risk->probability) + " probability of running out of memory" : "");
+  } catch (const Error&) {  // not known
+    return "";
+  }
+}
+
+// The costs of the script, those of the plan if it is another one, and a warning if it does not fit.
+std::vector<std::string> describe_costs(const Plan& planned, const Plan& exported, const LoadedInputs& loaded) {
+  std::vector<std::string> sentences;
+  bool fits = true, planned_fits = true;
+  const std::string after = costs_of(exported, loaded, fits);
+  if (after.empty()) return sentences;
+  const std::string before = exported == planned ? "" : costs_of(planned, loaded, planned_fits);
+  if (!before.empty()) sentences.push_back("as planned: " + before);
+  sentences.push_back("as exported: " + after);
+  if (!fits)
+    sentences.emplace_back("warning: as exported, the plan does not fit into memory (sextant predict)");
+  return sentences;
+}
+
+// The profile that profile_for chooses, or another of the family if the dialect of that one refuses the plan.
+const FrameworkProfile& profile_that_runs(const Plan& plan, const LoadedInputs& loaded,
+                                          const std::vector<const FrameworkProfile*>& named) {
+  std::vector<const FrameworkProfile*> all = named;
+  all.insert(all.begin(), &profile_for(plan, loaded.workflow, named));
+  for (const FrameworkProfile* profile : all) {
+    const TrainerProblem problem{loaded.workflow, loaded.cluster, *profile};
+    if (export_plan(plan, problem, *find_dialect(profile->name)).refusal.empty()) return *profile;
+  }
+  return *all.front();
+}
+
+}  // namespace
+
+std::vector<std::string> trainer_names() {
+  std::vector<std::string> names;
+  std::set<std::string> known;
+  for (const Dialect& dialect : dialect_table()) {
+    for (const std::string_view name : {dialect.family, dialect.profile}) {
+      if (known.emplace(name).second) names.emplace_back(name);
+    }
+  }
+  return names;
+}
+
+ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, const std::string& to) {
+  ExportedScript script;
+  script.framework = loaded.profile->name;
+  script.version = loaded.profile->version;
+  script.inputs = loaded.chosen.notes;
+  const TrainerProblem problem{loaded.workflow, loaded.cluster, *loaded.profile};
+  if (const std::string reason = why_not_offered(*loaded.profile, loaded.workflow); !reason.empty()) {
+    script.refusal = to + " cannot run the plan: " + reason + ".";
+    return script;
+  }
+  ExportedPlan exported = export_plan(plan, problem, *find_dialect(loaded.profile->name), time_of(loaded));
+  if (!exported.refusal.empty()) {
+    script.refusal = exported.refusal + ".";
+    return script;
+  }
+  script.text = std::move(exported.text);
+  script.unsaid = std::move(exported.unsaid);
+  script.notes = std::move(exported.notes);
+  for (const std::string& what : uneven_batches(*loaded.profile, loaded.workflow, exported.plan))
+    script.notes.push_back(
+        "note: " + what + ": " + loaded.profile->name +
+        " gives all replicas equally many and refuses or drops the rest; change --prompts or --responses");
+  script.costs = describe_costs(plan, exported.plan, loaded);
+  return script;
+}
+
+ExportedScript export_plan_of(const TrainerQuestion& question) {
+  ModelInputs inputs = question.inputs;
+  const std::vector<FrameworkProfile> profiles = shipped_profiles();
+  const std::vector<const FrameworkProfile*> named = profiles_named(question.to, profiles);
+  inputs.framework = named.front()->name;
+  LoadedInputs loaded = load_inputs(inputs);
+  std::vector<std::string> assumed;
+  const Plan plan = load_plan(question.plan, loaded, assumed);
+  const FrameworkProfile& profile = profile_that_runs(plan, loaded, named);
+  if (profile.name != inputs.framework) {
+    inputs.framework = profile.name;
+    loaded = load_inputs(inputs);
+  }
+  loaded.chosen.notes.insert(loaded.chosen.notes.begin(), assumed.begin(), assumed.end());
+  return export_to_trainer(plan, loaded, question.to);
+}
+
+}  // namespace sextant

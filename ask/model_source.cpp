@@ -1,0 +1,103 @@
+#include "ask/model_source.h"
+
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "ask/hub_cache.h"
+#include "ask/words/nearest_name.h"
+#include "core/json_value.h"
+#include "core/text.h"
+#include "documents/hugging_face.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file itself, or the config.json of a folder.
+std::optional<fs::path> file_at(const fs::path& path) {
+  std::error_code fault;
+  if (fs::is_regular_file(path, fault)) return path;
+  if (fs::is_regular_file(path / "config.json", fault)) return path / "config.json";
+  return std::nullopt;
+}
+
+// "Qwen/Qwen3-8B" of a file in the cache, else the name of the folder of a config.json, else that of the file.
+std::string name_of_file(const fs::path& file) {
+  if (const auto id = hub_id_in(file)) return *id;
+  std::error_code fault;
+  const fs::path folder = fs::absolute(file, fault).lexically_normal().parent_path().filename();
+  return file.filename() == "config.json" && !folder.empty() ? folder.string() : file.stem().string();
+}
+
+FoundModel parse_file(const fs::path& file, const std::string& name) {
+  const std::string text = read_text_file(file);
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw_bad_input("the file is empty; expected the config.json of a Hugging Face model, or a model document");
+  const Json json = parse_config(text);
+  if (json.is_object() && json.contains("schema"))
+    return {parse_document<Model>(text).content, file.string(), {}};
+  ConfigModel read = model_from_config(JsonView(json), name);
+  return {std::move(read.model), file.string(), std::move(read.notes)};
+}
+
+FoundModel read_file(const fs::path& file, const std::string& name) {
+  try {
+    return parse_file(file, name);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    const std::string prefix = file.string() + ": ";
+    throw Error(error.kind(), what.starts_with(prefix) ? what : prefix + what);
+  }
+}
+
+std::string without_organisation(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+
+// The longest name that the text begins with: "Qwen3-8B" for "Qwen3-8B-Base". Empty: none.
+std::string_view begun_by(const std::string& text, const std::vector<std::string_view>& names) {
+  std::string_view longest;
+  for (const std::string_view name : names) {
+    if (text.starts_with(name) && name.size() > longest.size()) longest = name;
+  }
+  return longest;
+}
+
+std::string suggestion(const std::string& text, const Facts& facts, const fs::path& cache) {
+  const std::vector<std::string> cached = cached_models(cache);
+  std::string near = nearest_name(text, std::vector<std::string_view>(cached.begin(), cached.end()));
+  const std::string name = without_organisation(text);
+  if (near.empty()) near = begun_by(name, facts.model_names());
+  if (near.empty()) near = nearest_name(name, facts.model_names());
+  return near;
+}
+
+[[noreturn]] void refuse(const std::string& text, const std::string& name, const Facts& facts,
+                         const fs::path& cache) {
+  std::string message = facts.why_no_model(name);
+  const bool has_reason = !message.ends_with("is not known");
+  const std::string near = has_reason ? "" : suggestion(name, facts, cache);
+  if (!near.empty()) message += "; did you mean " + in_quotes(near) + "?";
+  std::error_code fault;
+  if (fs::is_directory(text, fault)) message += "; the folder has no config.json";
+  if (is_hub_id(name)) message += "; the Hugging Face cache " + cache.string() + " does not have it either";
+  throw_bad_input(message + "; give the path to its config.json, or to a model document with its shape");
+}
+
+}  // namespace
+
+FoundModel find_model(const std::string& text, const Facts& facts, const fs::path& cache) {
+  if (text.empty()) throw_bad_input("expected the name of a model or the path to its config.json, got no text");
+  if (const auto file = file_at(text)) return read_file(*file, name_of_file(*file));
+  const std::string name = hub_id_in(text).value_or(text);
+  if (is_hub_id(name)) {
+    if (const auto config = cached_config(cache, name)) return read_file(*config, name);
+  }
+  if (facts.has_model(name)) return {facts.model(name), "data/models.json", {}};
+  refuse(text, name, facts, cache);
+}
+
+}  // namespace sextant

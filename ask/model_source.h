@@ -1,0 +1,26 @@
+// Finds the shape of a model that a person names.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "calibrate/import/records/facts.h"
+#include "sextant/model.h"
+
+namespace sextant {
+
+struct FoundModel {
+  Model model;
+  std::string where;               // the file that was read, or "data/models.json"
+  std::vector<std::string> notes;  // sentences: parts of the published model that the shape lacks
+};
+
+// `text` is, in this order: a file (config.json or a model document) or a folder that has a config.json; the
+// id of a model in `cache`, the local cache of the Hugging Face Hub (hub_cache()); a name or alias of
+// data/models.json. A path into the cache of another machine counts as the id in it. Throws Error(bad_input)
+// with the nearest names.
+[[nodiscard]] FoundModel find_model(const std::string& text, const Facts& facts,
+                                    const std::filesystem::path& cache);
+
+}  // namespace sextant

@@ -1,0 +1,26 @@
+// Advice on a plan or on why there is none: sentences that need short searches of their own.
+#pragma once
+
+#include <string>
+
+#include "ask/plan/plan_question.h"
+#include "ask/plan/plan_within_risk.h"
+#include "sextant/framework_profile.h"
+
+namespace sextant {
+
+// The change that would make a plan fit, to append to the message of an answer without plan: "; a larger --budget
+// finds one". Empty: none is known, or the search was interrupted. profile: the framework whose layouts the search
+// respects, or null.
+[[nodiscard]] std::string advice_without_plan(const PlanRequest& request, const FrameworkProfile* profile,
+                                              const PlanOutput& answer);
+
+// The plan is of any layout. Says how much longer an iteration is in a layout that the framework can run.
+[[nodiscard]] std::string cost_of_limits(const PlanInputs& asked, const PlanResult& found);
+
+// Says so if waiting for each other would be faster: generation and training that overlap on devices of their own
+// are as fast as the slower of them, and small clusters cannot be cut in the right ratio. Empty: it would not.
+[[nodiscard]] std::string gain_of_synchronous(const PlanInputs& asked, const FrameworkProfile* profile,
+                                              const PlanResult& found);
+
+}  // namespace sextant

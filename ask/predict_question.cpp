@@ -1,0 +1,112 @@
+#include "ask/predict_question.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "ask/framework.h"
+#include "planner/search/engine_rules.h"
+#include "planner/verify/framework_rules.h"
+#include "sextant/error.h"
+#include "sextant/profile_space.h"
+#include "sextant/task_choices.h"
+#include "sextant/trust.h"
+
+namespace sextant {
+namespace {
+
+// Sentences on what the framework cannot run of a plan that can be costed all the same.
+std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const Workflow& workflow,
+                                          const Cluster& cluster, const Plan& plan) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& what) {
+    notes.push_back("Note: framework " + profile.name + ", as described here, cannot run this: " + what + ".");
+  };
+  const ProfiledSpace space = space_of(profile, workflow, cluster);
+  std::vector<std::set<DeviceId>> devices;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    const Task& task = workflow.tasks[t];
+    const TaskPlan& layout = plan.tasks.at(task.name);
+    const TaskChoices& choices = space.choices[t];
+    devices.push_back(layout.devices());
+    int tensor = 1, stages = 1;
+    bool has_stages = true;
+    for (const Replica& replica : layout.replicas) {
+      stages = std::max(stages, replica.pipeline_parallel());
+      std::vector<int> layers;
+      for (const Stage& stage : replica.stages) {
+        tensor = std::max(tensor, layout.tensor_parallel(stage));
+        layers.push_back(stage.layers);
+      }
+      has_stages = has_stages && allows(choices.stages, layers);
+    }
+    if (choices.max_tensor_parallel > 0 && tensor > choices.max_tensor_parallel)
+      add("tensor parallelism of " + std::to_string(tensor) + " in " + task.name);
+    if (choices.max_pipeline_parallel > 0 && stages > choices.max_pipeline_parallel)
+      add(std::to_string(stages) + " pipeline stages in " + task.name);
+    if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
+    if (!has_stages) add("these layers of the stages of " + task.name);
+  }
+  for (const std::string& what : uneven_batches(profile, workflow, plan)) add(what);
+  const auto named = [&](const auto& pair) {
+    return workflow.tasks[pair.first].name + " and " + workflow.tasks[pair.second].name;
+  };
+  for (const auto& pair : space.device_rules.same) {
+    if (devices[pair.first] != devices[pair.second]) add(named(pair) + " on different devices");
+  }
+  for (const std::string& what : broken_engine_rules(plan, workflow, space.engine_rules, space.choices))
+    add(what);
+  const auto share = [&](const auto& pair) {
+    return std::any_of(devices[pair.first].begin(), devices[pair.first].end(),
+                       [&](DeviceId device) { return devices[pair.second].contains(device); });
+  };
+  for (const auto& pair : space.device_rules.apart) {
+    if (share(pair)) add(named(pair) + " on the same devices");
+  }
+  for (const auto& pair : space.device_rules.all_or_none) {
+    if (share(pair) && devices[pair.first] != devices[pair.second])
+      add(named(pair) + ", which share a part of their devices");
+  }
+  return notes;
+}
+
+}  // namespace
+
+void require_plan(const PlanToPredict& question) {
+  if (question.plan.empty() && !question.layouts.is_given())
+    throw_bad_input(
+        "the plan is missing: --plan plan.json, or --train and --rollout, for example fsdp=32 and tp=2");
+}
+
+PredictedPlan plan_in_question(const PlanToPredict& question, const LoadedInputs& loaded) {
+  require_plan(question);
+  PredictedPlan predicted;
+  std::vector<std::string>& assumed = predicted.prediction.notes;
+  predicted.plan = question.plan.empty() ? plan_of(question.layouts, loaded, assumed)
+                                         : load_plan(question.plan, loaded, assumed);
+  return predicted;
+}
+
+void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded, PredictedPlan& predicted) {
+  const std::vector<std::string> assumed = std::move(predicted.prediction.notes);
+  predicted.broken.clear();
+  if (loaded.profile) {
+    const std::string reason = why_not_offered(*loaded.profile, loaded.workflow);
+    if (!reason.empty()) {
+      predicted.broken.push_back("Note: " + reason + ".");
+    } else if (loaded.profile->name != "any") {
+      predicted.broken = beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, predicted.plan);
+    }
+  }
+  const PredictionQuery asked{loaded.cluster, loaded.workflow, predicted.plan, loaded.chosen.coefficients,
+                              loaded.chosen.framework};
+  predicted.prediction = predict_with_trust(asked);
+  predicted.prediction.notes = predicted.broken;
+  predicted.prediction.notes.insert(predicted.prediction.notes.end(), assumed.begin(), assumed.end());
+  name_coefficients(predicted.prediction, loaded.chosen);
+  if (question.has_sensitivities) predicted.prediction.sensitivities = sensitivities_of(asked);
+}
+
+}  // namespace sextant

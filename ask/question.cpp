@@ -1,0 +1,145 @@
+#include "ask/question.h"
+
+#include <utility>
+
+#include "ask/data_files.h"
+#include "ask/hub_cache.h"
+#include "ask/model_source.h"
+#include "ask/words/lengths_text.h"
+#include "calibrate/import/records/facts.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr int kPrompts = 512, kResponses = 8;
+constexpr const char* kPromptTokens = "mean=400,max=1024";
+constexpr const char* kResponseTokens = "mean=1500,max=4096";
+constexpr const char* kRule = "rule";
+
+Facts shipped_facts() {
+  const std::filesystem::path data = data_folder();
+  return Facts::load(data / "gpus.json", data / "models.json");
+}
+
+// The options that were not given, with what was taken instead.
+class Assumptions {
+ public:
+  template <typename T>
+  T value_or(const char* option, const T& given, const T& otherwise) {
+    if (given != T{}) return given;
+    add(std::string(option) + " " + shown(otherwise));
+    return otherwise;
+  }
+  void add(const std::string& words) { words_ += (words_.empty() ? "" : ", ") + words; }
+  void tell(std::vector<std::string>& notes) const {
+    if (!words_.empty()) notes.push_back("Assumed, because it was not given: " + words_ + ".");
+  }
+
+ private:
+  static std::string shown(int value) { return std::to_string(value); }
+  static std::string shown(const std::string& value) { return value; }
+
+  std::string words_;
+};
+
+void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow& workflow) {
+  if (!options.lengths.empty()) {
+    if (!options.prompt_tokens.empty() || !options.response_tokens.empty())
+      throw_bad_input("--lengths gives both distributions: leave out --prompt-tokens and --response-tokens");
+    SampledLengths sampled = lengths_from_samples(options.lengths);
+    workflow.prompt_tokens = std::move(sampled.prompts);
+    workflow.response_tokens = std::move(sampled.responses);
+    return;
+  }
+  const auto text = [&](const char* option, const std::string& given, const char* otherwise) {
+    const Lengths lengths = lengths_from_text(assumed.value_or(option, given, std::string(otherwise)), option);
+    if (lengths.kind == LengthKind::lognormal && given.find("sigma=") == std::string::npos)
+      assumed.add("sigma=" + format_number(lengths.sigma) + " in " + option + " (log-normal lengths)");
+    return lengths;
+  };
+  workflow.prompt_tokens = text("--prompt-tokens", options.prompt_tokens, kPromptTokens);
+  workflow.response_tokens = text("--response-tokens", options.response_tokens, kResponseTokens);
+}
+
+Model scoring(Model model) {
+  model.value_head = true;
+  return model;
+}
+
+// Models and tasks of the standard graph.
+void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, const Facts& facts,
+               std::vector<std::string>& notes, Workflow& workflow) {
+  const auto found = [&](const std::string& name) {
+    FoundModel model = find_model(name, facts, hub_cache());
+    for (std::string& note : model.notes) notes.push_back(std::move(note));
+    return model.model;
+  };
+  const Model actor = found(options.model);
+  const bool is_ppo = options.algorithm == Algorithm::ppo;
+  const bool has_reward = !options.reward_model.empty() ? options.reward_model != kRule : is_ppo;
+  if (is_ppo && !has_reward)
+    throw_bad_input("--reward-model rule: the standard graph of PPO scores with a model; name one");
+  if (!is_ppo && !options.critic.empty()) throw_bad_input("--critic: GRPO has no critic");
+  GraphOptions graph;
+  if (profile != nullptr) graph = {profile->has_reference, profile->has_old_log_prob};
+  workflow.tasks = is_ppo ? ppo_tasks(graph) : grpo_tasks(has_reward, graph);
+  for (const Task& task : workflow.tasks) {
+    const bool is_critic = task.model == "critic", is_reward = task.model == "reward";
+    const std::string& named = is_critic ? options.critic : is_reward ? options.reward_model : options.model;
+    const Model model = named.empty() || named == options.model ? actor : found(named);
+    workflow.models[task.model] = is_critic || is_reward ? scoring(model) : model;
+  }
+}
+
+// A mini-batch has whole prompts in the frameworks.
+void check_counts(const Workflow& workflow, std::vector<std::string>& notes) {
+  constexpr double kMaxSequences = 1e8;
+  if (static_cast<double>(workflow.prompts) * workflow.responses_per_prompt > kMaxSequences)
+    throw_bad_input("--prompts, --responses: more than 100 million sequences");
+  const std::string counts =
+      std::to_string(workflow.mini_batches) + " of " + std::to_string(workflow.prompts) + " prompts";
+  if (workflow.mini_batches > workflow.prompts)
+    throw_bad_input("--mini-batches: " + counts + " cannot have a prompt each");
+  if (workflow.prompts % workflow.mini_batches != 0)
+    notes.push_back(
+        "Note: mini-batches: " + counts +
+        " cannot be equal; frameworks count a mini-batch in whole prompts and refuse or drop the rest.");
+}
+
+}  // namespace
+
+Cluster cluster_of(const ClusterOptions& options, std::vector<std::string>& notes) {
+  ClusterFromText made = cluster_from_text(options.gpus, options.network, shipped_facts(), data_folder());
+  for (std::string& note : made.notes) notes.push_back(std::move(note));
+  return std::move(made.cluster);
+}
+
+Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile,
+                     std::vector<std::string>& notes) {
+  const Facts facts = shipped_facts();
+  Assumptions assumed;
+  Workflow workflow;
+  workflow.algorithm = options.algorithm;
+  workflow.mode = options.mode;
+  if (options.mode == Mode::synchronous && options.staleness != 0)
+    throw_bad_input("--staleness: a synchronous iteration has none; see --mode");
+  if (options.mode == Mode::one_step_off && options.staleness != 0 && options.staleness != 1)
+    throw_bad_input("--staleness: one_step_off has 1");
+  if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
+  set_graph(options, profile, facts, notes, workflow);
+  workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);
+  workflow.responses_per_prompt =
+      assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);
+  workflow.mini_batches = assumed.value_or("--mini-batches", options.mini_batches, 1);
+  check_counts(workflow, notes);
+  set_lengths(options, assumed, workflow);
+  workflow.name = std::string(name_of(options.algorithm)) + " of " + workflow.models.at("actor").name;
+  workflow.check();
+  assumed.tell(notes);
+  return workflow;
+}
+
+}  // namespace sextant

@@ -1,0 +1,41 @@
+// A question in words: the cluster and the workflow that a few options describe.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ask/words/cluster_text.h"
+#include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
+#include "sextant/workflow.h"
+
+namespace sextant {
+
+// Empty texts and numbers of 0 are not given; their defaults are in question.cpp.
+struct WorkflowOptions {
+  std::string model;
+  std::string reward_model;  // "rule", or a model
+  std::string critic;        // PPO; empty: the actor's shape
+  Algorithm algorithm = Algorithm::grpo;
+  Mode mode = Mode::synchronous;
+  double staleness = 0;
+  int prompts = 0;
+  int responses = 0;
+  int mini_batches = 0;
+  std::string prompt_tokens, response_tokens, lengths;
+};
+
+struct ClusterOptions {
+  std::string gpus;
+  NetworkChoice network;
+};
+
+// The cluster of --gpus; adds a sentence to `notes` for each assumption. Throws Error(bad_input).
+[[nodiscard]] Cluster cluster_of(const ClusterOptions& options, std::vector<std::string>& notes);
+
+// The workflow of --model and the options beside it. The graph has the tasks that the framework runs by
+// default. Throws Error(bad_input).
+[[nodiscard]] Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile,
+                                   std::vector<std::string>& notes);
+
+}  // namespace sextant

@@ -1,0 +1,33 @@
+#include "ask/plan/memory_risk.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sextant::test {
+namespace {
+
+// A need with a deviation of a tenth exceeds the memory with 5 % where it is 1.6449 deviations below:
+// exp(-0.16449).
+TEST(ShareForRisk, IsTheQuantileOfANormalLogarithm) {
+  EXPECT_NEAR(share_for_risk(0.05, 0.1), std::exp(-0.16449), 1e-5);
+  EXPECT_NEAR(share_for_risk(0.01, 0.1), std::exp(-0.23263), 1e-5);
+  EXPECT_NEAR(share_for_risk(0.5, 0.1), 1, 1e-12);
+  EXPECT_EQ(share_for_risk(0.05, 0), 1);
+}
+
+TEST(MemoryRisk, IsThatOfTheDeviceThatIsLeastSure) {
+  Prediction prediction;
+  EXPECT_FALSE(memory_risk_of(prediction));
+  const auto device = [](int number, double needed, double probability) {
+    DeviceMemory memory{DeviceId{number}, 80e9, needed, 0};
+    memory.trust = MemoryTrust{{needed / std::exp(0.16449), needed * std::exp(0.16449)}, probability};
+    return memory;
+  };
+  prediction.memory = {device(0, 40e9, 0.99), device(1, 70e9, 0.9)};
+  EXPECT_NEAR(memory_risk_of(prediction)->probability, 0.1, 1e-12);
+  EXPECT_NEAR(memory_risk_of(prediction)->log_deviation, 0.1, 1e-4);
+}
+
+}  // namespace
+}  // namespace sextant::test

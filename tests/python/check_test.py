@@ -1,0 +1,53 @@
+"""sextant.check: the verdicts of `sextant check`, as objects."""
+
+import copy
+import unittest
+
+import sextant
+from command_line import DATA, load, run
+
+
+class Check(unittest.TestCase):
+    def test_judges_as_the_command_line(self):
+        checked = sextant.check(DATA / "runs.json")
+        there = run("check", DATA / "runs.json")
+        self.assertEqual(there.returncode, 1)
+        self.assertEqual([one.run for one in checked], ["grpo-split-1", "ppo-mixed-1"])
+        for one in checked:
+            outside = sum(time.is_outside for time in one.times)
+            self.assertFalse(one.is_normal)
+            self.assertIn(f"{one.run}: {outside} of {len(one.times)} times are not as expected", there.stdout)
+            for gain in one.gains:
+                self.assertIn(gain.name, there.stdout)
+
+    def test_has_the_measured_times(self):
+        times = {time.what: time for time in sextant.check(DATA / "runs.json", run="grpo-split-1")[0].times}
+        runs = {one["name"]: one for one in load("runs.json")["runs"]}
+        samples = sorted(runs["grpo-split-1"]["iteration"]["samples_s"])
+        iteration = times["iteration"]
+        self.assertGreaterEqual(iteration.measured_s, samples[0])
+        self.assertLessEqual(iteration.measured_s, samples[-1])
+        self.assertEqual(iteration.is_outside,
+                         not iteration.interval_s.low <= iteration.measured_s <= iteration.interval_s.high)
+        self.assertIsNone(times["weight_sync"].interval_s)
+
+    def test_a_run_as_fast_as_predicted_is_normal(self):
+        runs = copy.deepcopy(load("runs.json"))
+        predicted = {time.what: time.predicted_s for time in sextant.check(runs, run="ppo-mixed-1")[0].times}
+        run_document = next(one for one in runs["runs"] if one["name"] == "ppo-mixed-1")
+        for task, measurement in run_document["tasks"].items():
+            measurement["samples_s"] = [predicted[task]]
+        run_document["iteration"]["samples_s"] = [predicted["iteration"]]
+        checked = sextant.check(runs, run="ppo-mixed-1")
+        self.assertTrue(checked[0].is_normal, checked[0].times)
+        self.assertEqual(checked[0].causes, ())
+
+    def test_refuses_what_the_command_line_refuses(self):
+        with self.assertRaisesRegex(ValueError, 'there is no run "other"'):
+            sextant.check(DATA / "runs.json", run="other")
+        with self.assertRaisesRegex(ValueError, "one runs document at a time"):
+            sextant.check([str(DATA / "runs.json")] * 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
