@@ -107,8 +107,8 @@ bool Rounds::search(double part, double at_least) {
 bool Rounds::search_of_any_risk() {
   request_.memory_share = 1;
   if (whole_.seconds <= 0) return search(1);
-  constexpr double kPart = 0.25, kMoment_s = 0.5;
-  const double at_least = std::max(kPart, kMoment_s / whole_.seconds);
+  constexpr double kMoment_s = 0.5;
+  const double at_least = kMoment_s / whole_.seconds;
   request_.costing_deadline = Clock::now() + seconds_of(at_least * whole_.seconds);
   return search(1, at_least);
 }
