@@ -82,6 +82,8 @@ void write_fsdp(const VerlTask& where, const TrainerTask& task, bool trains, Tra
   if (!trains) return;
   settings.set(where.fsdp + "optimizer_offload", execution.offload_weights);
   settings.set(where.fsdp + "offload_policy", execution.offload_optimizer);
+  if (execution.offload_optimizer)
+    settings.set(where.root + "strategy", "fsdp2");  // FSDP 1 does not read the policy
   const std::string model = model_root(where);
   settings.set(model + "use_remove_padding", execution.packed);
   settings.set(model + "enable_gradient_checkpointing", task.options.recompute == Recompute::full);
