@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ask/framework.h"
+#include "core/units.h"
 #include "planner/search/engine_rules.h"
 #include "planner/verify/framework_rules.h"
 #include "sextant/error.h"
@@ -48,6 +49,13 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
       add(std::to_string(stages) + " pipeline stages in " + task.name);
     if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
     if (!has_stages) add("these layers of the stages of " + task.name);
+    // verl refuses a batch with a sequence that is longer than the micro-batch.
+    const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens();
+    const Execution& execution = layout.execution;
+    const double budget = static_cast<double>(execution.micro_batch_tokens) * execution.context_parallel;
+    if (profile.family == "verl" && task.kind != TaskKind::generation && budget > 0 && budget < longest)
+      add("micro-batches of " + format_number(budget) + " tokens in " + task.name +
+          ", where sequences have up to " + format_number(longest));
   }
   for (const std::string& what : uneven_batches(profile, workflow, plan)) add(what);
   const auto named = [&](const auto& pair) {

@@ -151,6 +151,18 @@ TEST(PredictCommand, SensitivitiesNameCoefficientsAndHardware) {
 }
 
 // One replica has nothing to shard over.
+TEST(PredictCommand, SaysThatSequencesExceedAMicroBatchOfVerl) {
+  const auto printed = [](const std::string& tokens) {
+    return run_sextant({"predict", "--gpus", "2x8xH100", "--model", "Qwen3-8B", "--framework", "verl",
+                        "--train", "fsdp=16,tokens=" + tokens, "--rollout", "tp=2"})
+        .out;
+  };
+  EXPECT_THAT(printed("2048"),
+              HasSubstr("cannot run this: micro-batches of 2048 tokens in actor_training, where "
+                        "sequences have up to 5120"));
+  EXPECT_THAT(printed("5120"), Not(HasSubstr("micro-batches of")));
+}
+
 TEST(PredictCommand, DoesNotNameZeroOnOneGpu) {
   const auto output = [](const std::string& gpus) {
     const Printed printed = run_sextant({"plan", "--gpus", gpus, "--model", "Qwen3-0.6B", "--framework",
