@@ -27,9 +27,17 @@ AnswerWithinRisk search_within_risk(const PlanQuestion& question, const PlanInpu
                                     const PlanRequest& request, const Searcher& searcher) {
   if (!question.limits_risk(asked.loaded) || !searcher.is_alone)
     return {searcher.search(request), request.memory_share};
-  return plan_within_risk(request, {question.memory_risk(), searcher.search, [&](const PlanResult& result) {
-                                      return memory_risk_of(qualified(asked, result));
-                                    }});
+  const auto start = std::chrono::steady_clock::now();
+  AnswerWithinRisk found =
+      plan_within_risk(request, {question.memory_risk(), searcher.search, [&](const PlanResult& result) {
+                                   return memory_risk_of(qualified(asked, result));
+                                 }});
+  // The record is of one of several searches; the question's own budget and time are those of all.
+  SearchRecord& record = found.answer.record;
+  record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
+  if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
+  return found;
 }
 
 }  // namespace
