@@ -28,10 +28,9 @@ AnswerWithinRisk search_within_risk(const PlanQuestion& question, const PlanInpu
   if (!question.limits_risk(asked.loaded) || !searcher.is_alone)
     return {searcher.search(request), request.memory_share};
   const auto start = std::chrono::steady_clock::now();
-  AnswerWithinRisk found =
-      plan_within_risk(request, {question.memory_risk(), searcher.search, [&](const PlanResult& result) {
-                                   return memory_risk_of(qualified(asked, result));
-                                 }});
+  AnswerWithinRisk found = plan_within_risk(
+      request, {question.memory_risk(), searcher.search,
+                [&](const PlanResult& result) { return memory_risk_of(qualified(asked, result)); }});
   // The record is of one of several searches; the question's own budget and time are those of all.
   SearchRecord& record = found.answer.record;
   record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -19,6 +19,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
+TEST(PlanCommand, TheSearchRecordHasTheBudgetThatWasAskedFor) {
+  const TinyFolder folder;
+  const Printed printed =
+      run_sextant({"plan", "--gpus", "1x8xH100", "--model", "Qwen3-4B", "--framework", "verl", "--evaluations",
+                   "3000", "--search-out", folder.file("asked.json")});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(load_document<SearchRecord>(folder.file("asked.json")).content.budget_evaluations, 3000U);
+}
+
 TEST(PlanCommand, WritesAPlanThatPredictReads) {
   const TinyFolder folder;
   const std::string plan = folder.file("best.json"), prediction = folder.file("prediction.json");
