@@ -231,10 +231,20 @@ double JsonView::number() const {
   return number;
 }
 
+namespace {
+
+// No quantity of a cluster or a workflow is beyond these, and products of a dozen of them are still numbers.
+constexpr double kSmallest = 1e-24, kLargest = 1e24;
+
+}  // namespace
+
 double JsonView::positive() const {
   const double value = number();
   if (!(value > 0)) {
     fail("expected a number > 0, got " + shown());
+  }
+  if (value < kSmallest || value > kLargest) {
+    fail("expected a number from 1e-24 to 1e24, got " + shown());
   }
   return value;
 }
@@ -243,6 +253,9 @@ double JsonView::non_negative() const {
   const double value = number();
   if (!(value >= 0)) {
     fail("expected a number >= 0, got " + shown());
+  }
+  if (value > kLargest) {
+    fail("expected a number of at most 1e24, got " + shown());
   }
   return value;
 }

@@ -53,8 +53,7 @@ bool ConfiguredModels::is_named(const std::string& configured, const std::string
 
 Model ConfiguredModels::find(const std::string& configured, const std::string& given, const char* option) {
   if (!given.empty()) return found(given);
-  if (configured.empty())
-    throw_bad_input(file_ + ": the configuration does not name the model: add " + option);
+  if (configured.empty()) throw_bad_input(file_ + ": the configuration does not name the model: add " + option);
   const std::string named = from_comments(configured);
   if (named != configured)
     assumed.push_back(std::string(option) + " " + named + ": the script's comments name it for " +

@@ -100,8 +100,9 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
                      std::vector<std::string>& assumed) {
   constexpr double kMaxSequences = 1e8;  // as for sextant plan
   if (static_cast<double>(facts.prompts) * facts.responses_per_prompt > kMaxSequences)
-    throw_bad_input("the configuration has " + std::to_string(facts.prompts) + " prompts of " +
-                    std::to_string(facts.responses_per_prompt) + " responses: more than 100 million sequences");
+    throw_bad_input(options.files.front() + ": the configuration has " + std::to_string(facts.prompts) +
+                    " prompts of " + std::to_string(facts.responses_per_prompt) +
+                    " responses: more than 100 million sequences");
   Workflow workflow;
   const RunGraph graph = graph_of(facts);
   workflow.algorithm = graph.algorithm;
