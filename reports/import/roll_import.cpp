@@ -23,7 +23,7 @@ void take_strategies(TrainerSettings& settings, RunFacts& facts) {
     const std::string key = std::string(role) + ".strategy_args.strategy_name";
     const std::string name = settings.text(key, "");
     if (!name.empty() && !name.starts_with("megatron"))
-      facts.notes.push_back(key + "=" + name + ": options beside sharding are read as those of megatron_train");
+      facts.notes.push_back(key + "=" + name + ": all but sharding is read as with megatron_train");
   }
   const std::string engine = settings.text("actor_infer.strategy_args.strategy_name", "vllm");
   if (engine != "sglang") return;

@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// What the value of a key says.
+// The meaning of a key.
 enum class Says {
   tensor,                 // tensor-parallel degree
   stages,                 // pipeline stages
