@@ -127,8 +127,7 @@ void add_export(CommandLine& line) {
                      "Plan: coefficients that cost what the framework cannot do; default: as for plan");
   command.add_option(
       "--framework", options->framework,
-      "Plan for a program such as vllm: the framework that it was planned for. Coefficients: the one "
-      "whose values are exported (json, header)");
+      "Framework of the plan, for programs such as vllm; of the values that are exported (json, header)");
   command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
       "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "
