@@ -9,6 +9,16 @@
 namespace sextant {
 namespace {
 
+constexpr BatchKeys kRollBatches{.prompts = "rollout_batch_size",
+                                 .responses = "num_return_sequences_in_group",
+                                 .usual_prompts = 128,
+                                 .usual_responses = 1,
+                                 .response_tokens = "response_length",
+                                 .total_tokens = "sequence_length",
+                                 .prompt_tokens = "prompt_length",
+                                 .usual_response = 1024,
+                                 .usual_total = 2048};
+
 std::string strategy_of(const std::string& role) { return role + ".strategy_args.strategy_config."; }
 
 // "${oc.env:MODEL_PATH}" is a variable of the shell.
@@ -63,11 +73,7 @@ void read_roll_steps(const TrainerSettings& settings, RunFacts& facts) {
   const long long step = std::max(1LL, gpus / std::max(1LL, replica)) *
                          settings.count("actor_train.training_args.per_device_train_batch_size", 8) *
                          settings.count("actor_train.training_args.gradient_accumulation_steps", 1);
-  const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
-  facts.mini_batches = static_cast<int>(std::clamp<long long>(sequences / step, 1, 10'000));
-  if (sequences != step * facts.mini_batches)
-    facts.notes.push_back("gradient_accumulation_steps does not divide the sequences of a batch: " +
-                          std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
+  take_steps(step, "gradient_accumulation_steps", facts);
 }
 
 RunFacts read_roll_run(RunSettings& run) {
@@ -77,20 +83,16 @@ RunFacts read_roll_run(RunSettings& run) {
   take_strategies(settings, facts);
   const std::string estimator = settings.text("adv_estimator", "gae");
   facts.has_critic = estimator == "gae";
-  if (!facts.has_critic && estimator != "grpo")
-    facts.notes.push_back("adv_estimator=" + estimator + ": the tasks are those of GRPO");
+  if (!facts.has_critic && estimator != "grpo") note_estimator("adv_estimator", estimator, facts);
   const double penalty = settings.number("init_kl_coef", 0.2);
   facts.has_reference =
       settings.flag("enable_reference", false) || settings.flag("use_kl_loss", false) || penalty > 0;
   facts.actor = model_of(settings.text("pretrain", ""));
   if (facts.has_critic) facts.critic = model_of(settings.text("reward_pretrain", ""));
-  facts.prompts = settings.count("rollout_batch_size", 128);
-  facts.responses_per_prompt = settings.count("num_return_sequences_in_group", 1);
-  constexpr int kAssumedTokens = 1024;
-  facts.max_prompt_tokens = settings.count("prompt_length", kAssumedTokens);
-  const int rest =
-      settings.count("sequence_length", facts.max_prompt_tokens + kAssumedTokens) - facts.max_prompt_tokens;
-  facts.max_response_tokens = settings.count("response_length", std::max(1, rest));
+  const int prompt = settings.count("prompt_length", 1024),
+            all = settings.count("sequence_length", prompt + 1024);
+  settings.assume("response_length", std::max(1, all - prompt));
+  take_batches(settings, kRollBatches, facts);
   const double ratio = settings.number("async_generation_ratio", 0);
   facts.mode = ratio <= 0 ? Mode::synchronous : ratio <= 1 ? Mode::one_step_off : Mode::asynchronous;
   facts.staleness = std::max(0.0, ratio);

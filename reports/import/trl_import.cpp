@@ -47,7 +47,7 @@ void read_trl_batches(const TrainerSettings& settings, RunFacts& facts) {
   if (sequences % facts.responses_per_prompt != 0)
     facts.notes.push_back("num_generations does not divide the batch of " + std::to_string(sequences) +
                           " sequences: TRL refuses it");
-  facts.mini_batches = static_cast<int>(std::clamp<long long>(sequences / (pass * accumulation), 1, 10'000));
+  take_steps(pass * accumulation, "gradient_accumulation_steps", facts);
 }
 
 RunFacts read_trl_run(RunSettings& run) {
