@@ -192,7 +192,10 @@ class SettingsReader {
   void add_launch(const ShellCommand& command, const std::string& file) {
     const std::size_t at = program_at(command);
     out_.program = command[at].text;
-    add_words(command, source_->reads_launcher ? 0 : at + 1, file);
+    if (!source_->reads_launcher) return add_words(command, at + 1, file);
+    ShellCommand options = command;  // the program is no value of the option before it
+    options.erase(options.begin() + static_cast<std::ptrdiff_t>(at));
+    add_words(options, 0, file);
   }
 
   void add_words(const ShellCommand& command, std::size_t first, const std::string& file) {

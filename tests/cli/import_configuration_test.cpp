@@ -55,7 +55,7 @@ TEST_F(ImportedConfiguration, OfVerlHasWorkflowAndPlan) {
   EXPECT_EQ(workflow().responses_per_prompt, 5);
   EXPECT_EQ(workflow().mini_batches, 4);
   EXPECT_EQ(workflow().response_tokens.max_tokens(), 1024);
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 8);
   EXPECT_EQ(training.micro_batch_sequences, 40);
   EXPECT_EQ(training.execution.micro_batch_tokens, 0);
@@ -71,7 +71,7 @@ TEST_F(ImportedConfiguration, OfVerlWithVariablesIsMegatron) {
   EXPECT_THAT(printed.out, HasSubstr("--gpus 2x8xH100"));
   EXPECT_THAT(printed.err, HasSubstr("may change time or memory: actor_rollout_ref.actor.megatron."
                                      "override_transformer_config.moe_enable_deepep=true"));
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.execution.expert_parallel, 8);
   EXPECT_EQ(training.execution.micro_batch_tokens, 10240);
   EXPECT_TRUE(training.execution.offload_optimizer);
@@ -140,7 +140,7 @@ TEST_F(ImportedConfiguration, OfSlimeHasTheLayoutOfItsFlags) {
               HasSubstr("grpo of Qwen3-4B, synchronous, 32 prompts x 8 responses, 1 optimizer steps"));
   EXPECT_THAT(printed.out, HasSubstr("--gpus 1x8xH100"));
   EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 4);
   EXPECT_EQ(training.execution.micro_batch_tokens, 9216);
   EXPECT_EQ(training.recompute, Recompute::full);
@@ -170,7 +170,7 @@ TEST_F(ImportedConfiguration, OfArealHasOneAllocationInOlderVersions) {
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_THAT(printed.err, HasSubstr("critic and reference have the actor's GPUs"));
   EXPECT_THAT(printed.err, HasSubstr("are read as those of AReaL's FSDP backend"));
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 2);
   EXPECT_EQ(training.replicas.front().pipeline_parallel(), 2);
   EXPECT_EQ(plan().tasks.at("reference_inference").devices(), training.devices());
@@ -200,11 +200,11 @@ TEST_F(ImportedConfiguration, OfTrlHasServerAndTrainer) {
   EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
   EXPECT_EQ(workflow().prompts, 16);
   EXPECT_EQ(workflow().mini_batches, 2);  // 256 sequences, 4 x 4 x 8 in a step
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 4);
   EXPECT_EQ(training.execution.zero_stage, 3);  // of the file that the launch names
   EXPECT_EQ(training.recompute, Recompute::none);
-  const TaskPlan& engine = plan().tasks.at("actor_generation");
+  const TaskPlan engine = plan().tasks.at("actor_generation");
   EXPECT_EQ(engine.data_parallel(), 2);
   EXPECT_EQ(engine.replicas.front().stages.front().width(), 2);
   expect_predicted("trl");

@@ -125,6 +125,10 @@ void complete_layout(const std::string& name, const TrainerProblem& problem, int
                      TrainerConfig& config) {
   TrainerTask& task = config.tasks.at(name);
   task.data_parallel = replicas_in_pool(task, config);
+  if (task.data_parallel > problem.workflow.sequences())  // before the replicas take memory
+    throw_bad_input(name + ": " + std::to_string(task.data_parallel) + " replicas, and the batch has " +
+                    std::to_string(problem.workflow.sequences()) +
+                    " sequences: each replica needs at least one");
   const int layers = problem.workflow.model_of(problem.workflow.task(name)).layers;
   const int ends = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
   if (ends == 0) {
