@@ -18,6 +18,7 @@ void take_accelerate(TrainerSettings& settings, RunFacts& facts) {
     std::replace(key.begin(), key.end(), '-', '_');
     if (key.starts_with(kDeepSpeed)) key.erase(0, kDeepSpeed.size());
     if (key.starts_with("no_") && one.value == Json(true) && key != "no_python") {
+      settings.rename(one.key, key.substr(3));
       settings.put(key.substr(3), false, one.where);
     } else if (key != one.key) {
       settings.rename(one.key, key);
