@@ -194,6 +194,7 @@ std::vector<std::pair<std::string, JsonView>> JsonView::members() const {
   std::vector<std::pair<std::string, JsonView>> out;
   out.reserve(value_->size());
   for (const auto& [key, item] : value_->items()) {
+    if (has_control_characters(key)) fail("expected names without control characters, got " + in_quotes(key));
     out.emplace_back(key, child(key, item));
   }
   return out;
@@ -277,7 +278,9 @@ std::string JsonView::text() const {
   if (!value_->is_string() || value_->get_ref<const std::string&>().empty()) {
     fail("expected a string that is not empty, got " + shown());
   }
-  return value_->get<std::string>();
+  const auto& text = value_->get_ref<const std::string&>();
+  if (has_control_characters(text)) fail("expected text without control characters, got " + shown());
+  return text;
 }
 
 std::string JsonView::any_text() const {

@@ -255,7 +255,7 @@ int import_files(const ConfigurationOptions& options) {
   std::vector<std::string> assumed, warnings;
   const Cluster cluster = configured_cluster({options.cluster_document, options.cluster, run.comments.cluster},
                                              facts, assumed, warnings);
-  ConfiguredModels models(run.comments.models);
+  ConfiguredModels models(options.files.front(), run.comments.models);
   const Workflow workflow = workflow_of(facts, options, models, assumed);
   assumed.insert(assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());

@@ -141,5 +141,17 @@ TEST(Within, PutsThePathBeforeThatOfTheError) {
   EXPECT_EQ(within("/x", [] { return 3; }), 3);
 }
 
+// Names reach terminals, pages and generated code.
+TEST(JsonNames, HaveNoControlCharacters) {
+  const Json names =
+      parse_json(R"({"name": "a\u001b[31mb", "free": "a\nb", "line": "a\u2028b", "of": {"a\nb": 1}})");
+  const JsonView view(names);
+  EXPECT_EQ(refusal_of([&] { (void)view.required("name").text(); }),
+            "/name: expected text without control characters, got \"a\\u001b[31mb\"");
+  EXPECT_THROW((void)view.required("line").text(), Error);
+  EXPECT_EQ(view.required("free").any_text(), "a\nb");
+  EXPECT_THROW((void)view.required("of").members(), Error);
+}
+
 }  // namespace
 }  // namespace sextant
