@@ -1,4 +1,5 @@
-# Debian packages by CPack (scripts/package): `sextant` to run, `libsextant-dev` to embed the planner.
+# Debian packages by CPack (scripts/package): `sextant` to run, `libsextant-dev` to embed the planner, `python3-sextant`
+# for the Python that the build found.
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME sextant)
@@ -23,6 +24,16 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Libraries and headers to embed Sext
 set(sextant_needed_to_link nlohmann-json3-dev libceres-dev)
 if(SEXTANT_HAVE_CBC)
   list(APPEND sextant_needed_to_link coinor-libcbc-dev)
+endif()
+if(SEXTANT_HAVE_PYTHON)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-sextant)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Sextant's questions and answers in Python")
+  # The module is of one version of Python, and finds the published data beside the program.
+  math(EXPR next_python "${Python3_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS
+      "sextant (= ${PROJECT_VERSION}), python3 (>= 3.${Python3_VERSION_MINOR}), python3 (<< 3.${next_python})")
 endif()
 list(JOIN sextant_needed_to_link ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
 include(CPack)

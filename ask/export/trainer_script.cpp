@@ -7,6 +7,7 @@
 
 #include "ask/framework.h"
 #include "core/units.h"
+#include "reports/export/launch/launch.h"
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
@@ -98,6 +99,7 @@ std::vector<std::string> trainer_names() {
       if (known.emplace(name).second) names.emplace_back(name);
     }
   }
+  for (const LaunchDialect& dialect : launch_table()) names.emplace_back(dialect.name);
   return names;
 }
 
@@ -127,9 +129,52 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
   return script;
 }
 
+namespace {
+
+// Megatron's limits are those of a framework that trains with it.
+constexpr const char* kMegatronProfile = "slime";
+
+// The tasks of a question in words are those of a framework.
+Plan plan_for_program(const TrainerQuestion& question, const LoadedInputs& loaded,
+                      std::vector<std::string>& notes) {
+  try {
+    return load_plan(question.plan, loaded, notes);
+  } catch (const Error& error) {
+    const bool is_in_words = question.inputs.workflow.empty() && question.inputs.framework.empty();
+    if (!is_in_words) throw;
+    throw Error(error.kind(), std::string(error.what()) + "; --framework names the one that the plan is for");
+  }
+}
+
+ExportedScript export_to_program(const TrainerQuestion& question, const LaunchDialect& dialect,
+                                 const std::vector<FrameworkProfile>& profiles) {
+  const FrameworkProfile* megatron = find_profile(profiles, kMegatronProfile);
+  if (megatron == nullptr)
+    throw_bad_input("the data folder has no profile of " + std::string(kMegatronProfile));
+  const LoadedInputs loaded = load_inputs(question.inputs);
+  ExportedScript script;
+  script.inputs = loaded.chosen.notes;
+  const Plan plan = plan_for_program(question, loaded, script.inputs);
+  script.framework = dialect.name;
+  script.version = dialect.version;
+  ExportedPlan exported =
+      export_launch(plan, {loaded.workflow, loaded.cluster, *megatron}, dialect, time_of(loaded));
+  script.refusal = exported.refusal.empty() ? "" : exported.refusal + ".";
+  if (!script.refusal.empty()) return script;
+  script.text = std::move(exported.text);
+  script.unsaid = std::move(exported.unsaid);
+  script.notes = std::move(exported.notes);
+  script.costs = describe_costs(plan, exported.plan, loaded);
+  return script;
+}
+
+}  // namespace
+
 ExportedScript export_plan_of(const TrainerQuestion& question) {
   ModelInputs inputs = question.inputs;
   const std::vector<FrameworkProfile> profiles = shipped_profiles();
+  if (const LaunchDialect* program = find_launch(question.to); program != nullptr)
+    return export_to_program(question, *program, profiles);
   const std::vector<const FrameworkProfile*> named = profiles_named(question.to, profiles);
   inputs.framework = named.front()->name;
   LoadedInputs loaded = load_inputs(inputs);

@@ -9,9 +9,22 @@
 namespace sextant {
 namespace {
 
+// The reader of the dialect at this place of the table.
+template <std::size_t place>
+Imported read_dialect(const std::vector<std::filesystem::path>& files, const Facts& facts) {
+  return read_driver_logs(files, facts, driver_dialects()[place]);
+}
+
+constexpr const char* kDriverHelp =
+    "console logs, JSONL and CSV of wandb; FILE.setup.json adds GPUs and configuration";
+
 // In alphabetical order, a line a reader: {"name", read_name, "what the files are"}.
 const std::vector<ImportFormat>& formats() {
   static const std::vector<ImportFormat> table = {
+      {"nemo-rl", read_dialect<0>, kDriverHelp},
+      {"openrlhf", read_dialect<1>, kDriverHelp},
+      {"roll", read_dialect<2>, kDriverHelp},
+      {"slime", read_dialect<3>, kDriverHelp},
       {"verl", read_verl,
        "verl logs: console text, JSONL, or JSON with their numbers; FILE.setup.json adds the GPUs"},
   };

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "cli/compare/comparison.h"
 #include "cli/shared/command.h"
-#include "core/json_value.h"
 #include "core/text.h"
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"
@@ -13,25 +13,8 @@
 namespace sextant::cli {
 namespace {
 
-// "cluster" of "sextant.cluster/1.1"; the whole text where it is no such name.
-std::string kind_in(const std::string& text) {
-  const Json document = parse_json(text);
-  const std::string schema = JsonView(document).required("schema").text();
-  const std::string prefix = "sextant.";
-  return schema.starts_with(prefix) ? schema.substr(prefix.size(), schema.find('/') - prefix.size()) : schema;
-}
-
-std::string kind_of(const std::string& file) {
-  const std::string text = read_text_file(file);
-  try {
-    return kind_in(text);
-  } catch (const Error& error) {
-    throw Error(error.kind(), file + ": " + error.what());
-  }
-}
-
 int run(const DiffOptions& options) {
-  const std::string before = kind_of(options.before), after = kind_of(options.after);
+  const std::string before = kind_of_document(options.before), after = kind_of_document(options.after);
   if (before != after) {
     throw_bad_input("expected two documents of the same kind, got " + in_quotes(before) + " (" +
                     options.before + ") and " + in_quotes(after) + " (" + options.after + ")");

@@ -99,7 +99,9 @@ int run(const Options& options) {
         "a plan is exported with --cluster and --workflow, or the question's --gpus and --model: GPUs per "
         "node, "
         "batch and lengths are there");
-  return print_script(export_plan_of({options.inputs, options.document, options.to}), options.out);
+  ModelInputs inputs = options.inputs;
+  if (options.framework != kAny) inputs.framework = options.framework;
+  return print_script(export_plan_of({inputs, options.document, options.to}), options.out);
 }
 
 }  // namespace
@@ -107,14 +109,15 @@ int run(const Options& options) {
 void add_export(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command(
-      "export", "A plan as a framework's script; coefficients as plain JSON, CSV or a C++ header");
+      "export",
+      "A plan as a script of a framework or an inference server; coefficients as JSON, CSV or a C++ header");
   command.add_option("document", options->document, "Plan or coefficients document").required();
   std::vector<std::string> names(kForms.begin(), kForms.end());
   for (const std::string& name : trainer_names()) names.push_back(name);
   command
-      .add_option(
-          "--to", options->to,
-          "Plan: the framework. Coefficients: json (values by device type), csv (all entries) or header (C++)")
+      .add_option("--to", options->to,
+                  "Plan: the framework or program. Coefficients: json (values by device type), csv (all "
+                  "entries) or header (C++)")
       .check(one_of(names))
       .shows_default("json for coefficients");
   command.add_option("--cluster", options->inputs.cluster, "Plan: its cluster document");
@@ -122,8 +125,9 @@ void add_export(CommandLine& line) {
   (void)add_question(command, options->inputs.cluster_in_words, options->inputs.workflow_in_words);
   command.add_option("--coefficients", options->inputs.coefficients,
                      "Plan: coefficients that cost what the framework cannot do; default: as for plan");
-  command.add_option("--framework", options->framework,
-                     "Coefficients: framework whose values are exported (json, header)");
+  command.add_option(
+      "--framework", options->framework,
+      "Framework of the plan, for programs such as vllm; of the values that are exported (json, header)");
   command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
       "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "

@@ -17,11 +17,13 @@ namespace sextant::cli {
 void add_agent(CommandLine& line);
 void add_check(CommandLine& line);
 void add_coefficients(CommandLine& line);
+void add_compare(CommandLine& line);
 void add_completion(CommandLine& line);
 void add_coschedule(CommandLine& line);
 void add_diff(CommandLine& line);
 void add_export(CommandLine& line);
 void add_import(CommandLine& line);
+void add_init(CommandLine& line);
 void add_probe(CommandLine& line);
 void add_proxy(CommandLine& line);
 void add_trace(CommandLine& line);

@@ -58,6 +58,34 @@ RunGraph graph_of(const RunFacts& facts) {
   return graph;
 }
 
+void take_batches(const TrainerSettings& settings, const BatchKeys& keys, RunFacts& facts) {
+  facts.prompts = settings.count(keys.prompts, keys.usual_prompts);
+  facts.responses_per_prompt = settings.count(keys.responses, keys.usual_responses);
+  constexpr int kAssumedPrompt = 1024;
+  facts.max_response_tokens = settings.count(keys.response_tokens, keys.usual_response);
+  if (keys.must_state_response && !settings.has(keys.response_tokens))
+    facts.notes.push_back(std::string(keys.response_tokens) + " is not stated: responses of at most " +
+                          std::to_string(keys.usual_response) + " tokens are assumed");
+  const int total = settings.count(
+      keys.total_tokens, keys.usual_total > 0 ? keys.usual_total : facts.max_response_tokens + kAssumedPrompt);
+  const int rest = total - facts.max_response_tokens;
+  facts.max_prompt_tokens = settings.count(keys.prompt_tokens, rest > 0 ? rest : kAssumedPrompt);
+}
+
+void take_steps(long long step_sequences, const std::string& key, RunFacts& facts) {
+  constexpr long long kMaxSteps = 10'000;
+  const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
+  facts.mini_batches =
+      static_cast<int>(std::clamp<long long>(sequences / std::max(1LL, step_sequences), 1, kMaxSteps));
+  if (sequences != step_sequences * facts.mini_batches)
+    facts.notes.push_back(key + " does not divide the sequences of a batch: " +
+                          std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
+}
+
+void note_estimator(const std::string& key, const std::string& estimator, RunFacts& facts) {
+  facts.notes.push_back(key + "=" + estimator + ": the tasks are those of GRPO");
+}
+
 GpuShape shape_of_pools(const GpuShape& a, const GpuShape& b) {
   constexpr int kUsualNode = 8;
   if (a.nodes == b.nodes && a.gpus_per_node + b.gpus_per_node <= kUsualNode)

@@ -64,6 +64,23 @@ struct RunGraph {
 };
 [[nodiscard]] RunGraph graph_of(const RunFacts& facts);
 
+// The keys that state batches and lengths, and the framework's values where they are not there.
+struct BatchKeys {
+  std::string_view prompts, responses;  // of an iteration; of a prompt
+  int usual_prompts = 1, usual_responses = 1;
+  std::string_view response_tokens, total_tokens, prompt_tokens;  // the longest ones
+  int usual_response = 1024;
+  int usual_total = 0;               // 0: the response and an assumed prompt
+  bool must_state_response = false;  // the framework has no value of its own
+};
+void take_batches(const TrainerSettings& settings, const BatchKeys& keys, RunFacts& facts);
+
+// Optimizer steps of this many sequences; notes it if they do not divide the batch, in the words of `key`.
+void take_steps(long long step_sequences, const std::string& key, RunFacts& facts);
+
+// Notes an estimator of advantages that is neither GAE nor GRPO's.
+void note_estimator(const std::string& key, const std::string& estimator, RunFacts& facts);
+
 // Nodes and GPUs of a node that hold two pools: beside each other if both have the same number of nodes and a
 // usual node has room for both, otherwise nodes of their own.
 struct GpuShape {

@@ -6,7 +6,8 @@
 namespace sextant {
 
 std::span<const Importer> importer_table() {
-  static const std::array kTable{verl_importer(), nemo_rl_importer(), openrlhf_importer(), slime_importer()};
+  static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(), slime_importer(),
+                                 areal_importer(), roll_importer(),    trl_importer()};
   return kTable;
 }
 

@@ -45,12 +45,7 @@ void read_nemo_lengths(const TrainerSettings& settings, RunFacts& facts) {
 void read_nemo_batches(const TrainerSettings& settings, RunFacts& facts) {
   facts.prompts = settings.count("grpo.num_prompts_per_step", 32);
   facts.responses_per_prompt = settings.count("grpo.num_generations_per_prompt", 16);
-  const int step = settings.count("policy.train_global_batch_size", 512);
-  const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
-  facts.mini_batches = static_cast<int>(std::max(1LL, sequences / step));
-  if (sequences % step != 0)
-    facts.notes.push_back("policy.train_global_batch_size does not divide the sequences of a step: " +
-                          std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
+  take_steps(settings.count("policy.train_global_batch_size", 512), "policy.train_global_batch_size", facts);
 }
 
 RunFacts read_nemo_run(RunSettings& run) {

@@ -99,6 +99,15 @@ class SettingsReader {
     if (inner) return read_script(inner->text, name, file);
     const std::size_t before = out_.settings.all().size();
     if (has_launch && script.documents.empty()) read_stated_file(script.commands.back(), file);
+    for (const ShellCommand& command : script.commands) {
+      const auto is_helper = [&](const ShellWord& word) {
+        return std::any_of(source_->helpers.begin(), source_->helpers.end(),
+                           [&](std::string_view helper) { return word.text == helper; });
+      };
+      const auto found = std::find_if(command.begin(), command.end(), is_helper);
+      if (found != command.end())
+        add_words(command, static_cast<std::size_t>(found - command.begin()) + 1, name);
+    }
     if (has_launch) {
       add_launch(script.commands.back(), name);
     } else {
@@ -133,19 +142,25 @@ class SettingsReader {
                          ", which the configuration extends, is not there: defaults stand for its values");
   }
 
-  // The file that a launch names ("--config run.yaml"), from the folder of the script or from here.
+  // The files that a launch names ("--config run.yaml"), from the folder of the script or from here.
   void read_stated_file(const ShellCommand& command, const std::filesystem::path& script) {
-    if (source_->form != SettingForm::yaml) return;
+    if (source_->form != SettingForm::yaml && !source_->reads_launcher) return;
     for (std::size_t i = 0; i < command.size(); ++i) {
       const std::string& word = command[i].text;
-      const bool is_next = word == "--config" && i + 1 < command.size();
-      const std::string name = is_next                           ? command[i + 1].text
-                               : word.rfind("--config=", 0) == 0 ? word.substr(word.find('=') + 1)
-                                                                 : "";
+      const std::string option = word.substr(0, word.find('='));
+      if (option != "--config" && option != "--config_file") continue;
+      const bool is_next = word == option && i + 1 < command.size();
+      const std::string name =
+          is_next ? command[i + 1].text : word.substr(std::min(word.size(), option.size() + 1));
       if (name.empty()) continue;
+      bool is_there = false;
       for (const std::filesystem::path& file : {script.parent_path() / name, std::filesystem::path(name)}) {
-        if (std::filesystem::is_regular_file(file)) return read_map(file, 0);
+        is_there = std::filesystem::is_regular_file(file);
+        if (!is_there) continue;
+        read_map(file, 0);
+        break;
       }
+      if (is_there) continue;
       out_.notes.push_back(place_in(file_name(script), command[i]) + ": " + name +
                            " is not there: name it before the script");
     }
@@ -177,7 +192,10 @@ class SettingsReader {
   void add_launch(const ShellCommand& command, const std::string& file) {
     const std::size_t at = program_at(command);
     out_.program = command[at].text;
-    add_words(command, at + 1, file);
+    if (!source_->reads_launcher) return add_words(command, at + 1, file);
+    ShellCommand options = command;  // the program is no value of the option before it
+    options.erase(options.begin() + static_cast<std::ptrdiff_t>(at));
+    add_words(options, 0, file);
   }
 
   void add_words(const ShellCommand& command, std::size_t first, const std::string& file) {

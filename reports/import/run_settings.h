@@ -22,6 +22,10 @@ struct RunSettings {
 struct SettingSource {
   SettingForm form;                        // of the words of a launch
   std::vector<std::string_view> programs;  // parts of the launched program's name: "main_ppo"
+  // Programs beside it whose words are settings too: "vllm-serve".
+  std::vector<std::string_view> helpers = {};
+  // Words before the program are settings too, and YAML files that the launch names count.
+  bool reads_launcher = false;
 };
 
 // Reads the files in their order; later ones replace settings of earlier ones. Files *.yaml, *.yml and *.json

@@ -55,7 +55,7 @@ TEST_F(ImportedConfiguration, OfVerlHasWorkflowAndPlan) {
   EXPECT_EQ(workflow().responses_per_prompt, 5);
   EXPECT_EQ(workflow().mini_batches, 4);
   EXPECT_EQ(workflow().response_tokens.max_tokens(), 1024);
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 8);
   EXPECT_EQ(training.micro_batch_sequences, 40);
   EXPECT_EQ(training.execution.micro_batch_tokens, 0);
@@ -71,7 +71,7 @@ TEST_F(ImportedConfiguration, OfVerlWithVariablesIsMegatron) {
   EXPECT_THAT(printed.out, HasSubstr("--gpus 2x8xH100"));
   EXPECT_THAT(printed.err, HasSubstr("may change time or memory: actor_rollout_ref.actor.megatron."
                                      "override_transformer_config.moe_enable_deepep=true"));
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.execution.expert_parallel, 8);
   EXPECT_EQ(training.execution.micro_batch_tokens, 10240);
   EXPECT_TRUE(training.execution.offload_optimizer);
@@ -140,13 +140,74 @@ TEST_F(ImportedConfiguration, OfSlimeHasTheLayoutOfItsFlags) {
               HasSubstr("grpo of Qwen3-4B, synchronous, 32 prompts x 8 responses, 1 optimizer steps"));
   EXPECT_THAT(printed.out, HasSubstr("--gpus 1x8xH100"));
   EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
-  const TaskPlan& training = plan().tasks.at("actor_training");
+  const TaskPlan training = plan().tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 4);
   EXPECT_EQ(training.execution.micro_batch_tokens, 9216);
   EXPECT_EQ(training.recompute, Recompute::full);
   EXPECT_EQ(plan().tasks.at("actor_generation").data_parallel(), 4);
   EXPECT_FALSE(workflow().has_task("old_log_prob"));
   expect_predicted("slime");
+}
+
+TEST_F(ImportedConfiguration, OfArealHasABackendForEachModel) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("areal", "areal-1.5b.yaml", {"--model", "Qwen/Qwen3-1.7B"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
+  EXPECT_EQ(workflow().mode, Mode::asynchronous);
+  EXPECT_EQ(workflow().staleness, 2);
+  EXPECT_TRUE(workflow().has_task("critic_training"));
+  EXPECT_FALSE(workflow().has_task("reference_inference"));
+  EXPECT_EQ(plan().tasks.at("critic_training").devices(), plan().tasks.at("actor_training").devices());
+  EXPECT_EQ(plan().tasks.at("actor_generation").devices().size(), 4U);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.micro_batch_tokens, 10240);
+  expect_predicted("areal");
+}
+
+TEST_F(ImportedConfiguration, OfArealHasOneAllocationInOlderVersions) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("areal", "areal-megatron-old.yaml", {"--model", "Qwen/Qwen3-1.7B"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("critic and reference have the actor's GPUs"));
+  EXPECT_THAT(printed.err, HasSubstr("are read as those of AReaL's FSDP backend"));
+  const TaskPlan training = plan().tasks.at("actor_training");
+  EXPECT_EQ(training.data_parallel(), 2);
+  EXPECT_EQ(training.replicas.front().pipeline_parallel(), 2);
+  EXPECT_EQ(plan().tasks.at("reference_inference").devices(), training.devices());
+  expect_predicted("areal");
+}
+
+TEST_F(ImportedConfiguration, OfRollHasRolesThatShareSomeGpus) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("roll", "roll-7b.yaml");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("--gpus 2x8xH100"));
+  EXPECT_THAT(printed.err, HasSubstr("adv_estimator=reinforce: the tasks are those of GRPO"));
+  EXPECT_THAT(printed.err, HasSubstr("in the plan and may change time or memory: "
+                                     "rewards.llm_judge.device_mapping=list(range(12,16))\n"));
+  EXPECT_EQ(workflow().mini_batches, 1);  // 16 replicas x 32 x 1 of 64 x 8 sequences
+  EXPECT_EQ(plan().tasks.at("actor_training").devices().size(), 16U);
+  EXPECT_EQ(plan().tasks.at("actor_generation").devices().size(), 12U);
+  EXPECT_EQ(plan().tasks.at("reference_inference").micro_batch_sequences, 8);
+  expect_predicted("roll");
+}
+
+TEST_F(ImportedConfiguration, OfTrlHasServerAndTrainer) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const Printed printed = import("trl", "trl-server.sh");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("--gpus 1x8xH100"));  // 4 and 4
+  EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
+  EXPECT_EQ(workflow().prompts, 16);
+  EXPECT_EQ(workflow().mini_batches, 2);  // 256 sequences, 4 x 4 x 8 in a step
+  const TaskPlan training = plan().tasks.at("actor_training");
+  EXPECT_EQ(training.data_parallel(), 4);
+  EXPECT_EQ(training.execution.zero_stage, 3);  // of the file that the launch names
+  EXPECT_EQ(training.recompute, Recompute::none);
+  const TaskPlan engine = plan().tasks.at("actor_generation");
+  EXPECT_EQ(engine.data_parallel(), 2);
+  EXPECT_EQ(engine.replicas.front().stages.front().width(), 2);
+  expect_predicted("trl");
 }
 
 TEST_F(ImportedConfiguration, TakesModelAndLengthsOfTheUser) {

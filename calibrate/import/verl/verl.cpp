@@ -90,10 +90,30 @@ void set_lengths(const VerlConfig& config, const std::vector<VerlStep>& steps, M
 // Phases miss the step by less than this where its contents are understood.
 constexpr double kTolerance = 0.03;
 
-void note_phases(const std::vector<VerlStep>& steps, MeasuredIteration& iteration) {
+// Timers by phase, of the framework that wrote the log.
+std::map<std::string, std::string> named_timers(const std::vector<VerlStep>& steps,
+                                                const DriverDialect* dialect) {
+  return dialect == nullptr ? timers_of(steps) : dialect->timers;
+}
+
+VerlTasks named_tasks(const std::vector<VerlStep>& steps, const DriverDialect* dialect) {
+  VerlTasks tasks = tasks_of(steps);
+  if (dialect == nullptr) return tasks;
+  for (const auto& [phase, timer] : dialect->timers) {
+    const std::vector<std::string> parts = parts_of_timer(timer);
+    const bool has_reference =
+        std::find(parts.begin(), parts.end(), task_names::kReferenceInference) != parts.end();
+    if (has_reference && parts.size() > 1 && !values_of(steps, kSeconds + phase).empty())
+      tasks.has_reference = true;
+  }
+  return tasks;
+}
+
+void note_phases(const std::vector<VerlStep>& steps, const DriverDialect* dialect,
+                 MeasuredIteration& iteration) {
   std::set<std::string> others;
   int missed = 0;
-  const std::map<std::string, std::string> timers = timers_of(steps);
+  const std::map<std::string, std::string> timers = named_timers(steps, dialect);
   for (const VerlStep& step : steps) {
     if (std::abs(iteration_s(step) - phases_s(step)) > kTolerance * iteration_s(step)) ++missed;
     for (const auto& [key, value] : step.metrics) {
@@ -112,9 +132,9 @@ void note_phases(const std::vector<VerlStep>& steps, MeasuredIteration& iteratio
   }
 }
 
-void set_times(const std::vector<VerlStep>& steps, MeasuredIteration& iteration) {
+void set_times(const std::vector<VerlStep>& steps, const DriverDialect* dialect, MeasuredIteration& iteration) {
   for (const VerlStep& step : steps) iteration.iteration_s.push_back(iteration_s(step));
-  for (const auto& [phase, timer] : timers_of(steps)) {
+  for (const auto& [phase, timer] : named_timers(steps, dialect)) {
     std::vector<double> samples = values_of(steps, kSeconds + phase);
     std::erase_if(samples, [](double sample) { return !(sample > 0); });
     if (!samples.empty()) iteration.timers[timer] = std::move(samples);
@@ -149,22 +169,23 @@ MeasuredIteration iteration_of(const VerlSource& source, const Facts& facts,
 }
 
 void add_band(const VerlSource& source, const Facts& facts, const std::vector<VerlStep>& steps,
-              const std::string& name, Imported& imported) {
+              const std::string& name, const DriverDialect* dialect, Imported& imported) {
   const VerlConfig config(source.config);
   MeasuredIteration iteration = iteration_of(source, facts, steps);
   iteration.name = name;
   const std::string model = verl_model(config);
   iteration.notes["model"] = model;
   for (const char* role : {"actor", "critic", "reference"}) iteration.models[role] = facts.model(model);
-  const VerlTasks tasks = tasks_of(steps);
+  const VerlTasks tasks = named_tasks(steps, dialect);
   if (const std::string reason = apply_config(config, tasks, iteration); !reason.empty()) {
     imported.left_out.push_back({name, reason});
     return;
   }
   if (source.has_first_engine) iteration.framework += kFirstEngine;
+  if (dialect != nullptr) iteration.framework = dialect->name;
   set_lengths(config, steps, iteration);
-  set_times(steps, iteration);
-  note_phases(steps, iteration);
+  set_times(steps, dialect, iteration);
+  note_phases(steps, dialect, iteration);
   add_measured_iteration(imported, std::move(iteration));
 }
 
@@ -188,7 +209,7 @@ std::string reason_against(const VerlSource& source, const Facts& facts) {
   return "";
 }
 
-void add_log(const VerlSource& source, const Facts& facts, Imported& imported) {
+void add_log(const VerlSource& source, const Facts& facts, const DriverDialect* dialect, Imported& imported) {
   if (const std::string reason = reason_against(source, facts); !reason.empty()) {
     imported.left_out.push_back({source.name, reason});
     return;
@@ -203,7 +224,7 @@ void add_log(const VerlSource& source, const Facts& facts, Imported& imported) {
       imported.left_out.push_back({name, "fewer than three steps have such responses"});
     } else {
       try {
-        add_band(source, facts, band, name, imported);
+        add_band(source, facts, band, name, dialect, imported);
       } catch (const Error& error) {  // numbers that no run can have
         imported.left_out.push_back({name, error.what()});
       }
@@ -213,14 +234,27 @@ void add_log(const VerlSource& source, const Facts& facts, Imported& imported) {
 
 }  // namespace
 
-Imported read_verl(const std::vector<fs::path>& files, const Facts& facts) {
+namespace {
+
+Imported read_logs(const std::vector<fs::path>& files, const Facts& facts, const DriverDialect* dialect) {
   Imported imported;
   for (const fs::path& file : files) {
-    const VerlSource source = read_verl_source(file);
+    const VerlSource source = read_verl_source(file, dialect);
     imported.left_out.insert(imported.left_out.end(), source.odd_steps.begin(), source.odd_steps.end());
-    add_log(source, facts, imported);
+    add_log(source, facts, dialect, imported);
   }
   return imported;
+}
+
+}  // namespace
+
+Imported read_verl(const std::vector<fs::path>& files, const Facts& facts) {
+  return read_logs(files, facts, nullptr);
+}
+
+Imported read_driver_logs(const std::vector<fs::path>& files, const Facts& facts,
+                          const DriverDialect& dialect) {
+  return read_logs(files, facts, &dialect);
 }
 
 }  // namespace sextant

@@ -5,12 +5,14 @@
 #include <vector>
 
 #include "calibrate/import/records/imported.h"
+#include "calibrate/import/verl/driver_dialect.h"
 
 namespace sextant {
 
 // The suffix of a file's name selects the format:
 //   .json   numbers of one log with known facts about it; data/public/verl/README.md describes the members;
-//   .jsonl  one line per step, as trainer.logger="file" writes it;
+//   .jsonl  one line per step, as trainer.logger="file" or wandb writes it;
+//   .csv    a table of wandb, a column for each metric;
 //   other   a console log, which also holds the configuration if verl printed it.
 // A side file next to the log, FILE.setup.json, adds what the log does not hold:
 //   {"gpu": "H100", "gpus": 16, "gpus_per_node": 8, "source": "...", "config": {"data.train_batch_size": 256,
@@ -24,5 +26,10 @@ namespace sextant {
 // the logarithm, none wider than a fifth). A band of fewer than three steps is left out if another has more.
 // Times of validation and checkpoints are subtracted from a step that holds them, as verl's did up to 0.5.
 [[nodiscard]] Imported read_verl(const std::vector<std::filesystem::path>& files, const Facts& facts);
+
+// The same for logs of another framework: console text, JSONL and tables (.csv) of wandb. Options of the side file have the
+// framework's own names, or verl's.
+[[nodiscard]] Imported read_driver_logs(const std::vector<std::filesystem::path>& files, const Facts& facts,
+                                        const DriverDialect& dialect);
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "calibrate/import/records/python_literal.h"
+#include "core/csv.h"
 #include "core/json_value.h"
 #include "sextant/error.h"
 
@@ -103,30 +104,6 @@ void take_metrics(std::string_view text, std::map<std::string, double>& metrics)
 
 // ---- steps ----
 
-// Later lines win; a step that is smaller than the one before begins another process.
-class Steps {
- public:
-  void add(int number, const std::map<std::string, double>& metrics) {
-    const bool is_first = by_number_.empty() || number < last_;
-    if (!by_number_.empty() && number < last_) ++restarts_;
-    VerlStep& step = by_number_[number];
-    step.number = number;
-    step.is_first_of_process = step.is_first_of_process || is_first;
-    for (const auto& [key, value] : metrics) step.metrics[key] = value;
-    last_ = number;
-  }
-
-  void finish(VerlLog& log) {
-    for (auto& [number, step] : by_number_) log.steps.push_back(std::move(step));
-    log.restarts = restarts_;
-  }
-
- private:
-  std::map<int, VerlStep> by_number_;
-  int last_ = 0;
-  int restarts_ = 0;
-};
-
 struct Block {
   int step = 0;
   std::string text;       // behind "step:N"
@@ -164,7 +141,7 @@ void append(const std::string& line, Block& block) {
   block.width = line.size();
 }
 
-void take_block(const std::optional<Block>& block, Steps& steps) {
+void take_block(const std::optional<Block>& block, StepsByNumber& steps) {
   if (!block) return;
   std::map<std::string, double> metrics;
   take_metrics(block->text, metrics);
@@ -172,7 +149,7 @@ void take_block(const std::optional<Block>& block, Steps& steps) {
 }
 
 void read_steps(const std::vector<std::string>& lines, VerlLog& log) {
-  Steps steps;
+  StepsByNumber steps;
   std::optional<Block> block;
   for (const std::string& line : lines) {
     if (std::optional<Block> next = find_block(line)) {
@@ -242,20 +219,81 @@ std::optional<Json> parse_line(const std::string& line) {
   }
 }
 
-void take_line(const Json& line, Steps& steps) {
+// The number of the line's step, and the object that holds its values.
+void take_line(const Json& line, StepsByNumber& steps) {
   constexpr int kMaximum = 1'000'000'000;
-  if (!line.is_object() || !line.contains("step") || !line.contains("data")) return;
-  const Json& number = line["step"];
-  const Json& data = line["data"];
-  if (!number.is_number_integer() || number < 0 || number > kMaximum || !data.is_object()) return;
-  std::map<std::string, double> metrics;
-  for (const auto& [key, value] : data.items()) {
-    if (value.is_number() && std::isfinite(value.get<double>())) metrics[key] = value.get<double>();
+  if (!line.is_object()) return;
+  for (const char* key : {"step", "_step", "global_step"}) {
+    if (!line.contains(key)) continue;
+    const Json& number = line[key];
+    if (!number.is_number_integer() || number < 0 || number > kMaximum) return;
+    const bool is_nested = line.contains("data");
+    if (is_nested && !line["data"].is_object()) return;
+    std::map<std::string, double> metrics;
+    const Json& data = is_nested ? line["data"] : line;
+    for (const auto& [name, value] : data.items()) {
+      if (value.is_number() && std::isfinite(value.get<double>()) && (is_nested || name != key))
+        metrics[name] = value.get<double>();
+    }
+    if (!metrics.empty()) steps.add(number.get<int>(), metrics);
+    return;
   }
-  if (!metrics.empty()) steps.add(number.get<int>(), metrics);
 }
 
 }  // namespace
+
+void StepsByNumber::add(int number, const std::map<std::string, double>& metrics) {
+  const bool is_first = by_number_.empty() || number < last_;
+  if (!by_number_.empty() && number < last_) ++restarts_;
+  VerlStep& step = by_number_[number];
+  step.number = number;
+  step.is_first_of_process = step.is_first_of_process || is_first;
+  for (const auto& [key, value] : metrics) step.metrics[key] = value;
+  last_ = number;
+}
+
+void StepsByNumber::finish(VerlLog& log) {
+  for (auto& [number, step] : by_number_) log.steps.push_back(std::move(step));
+  log.restarts = restarts_;
+}
+
+VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& other_runs) {
+  const CsvTable table = parse_csv(std::string(text), "table");
+  StepsByNumber steps;
+  std::optional<std::string> run;
+  std::vector<std::pair<std::size_t, std::string>> metrics;  // position and name
+  std::optional<std::size_t> number_at;
+  for (std::size_t i = 0; i < table.columns().size(); ++i) {
+    const std::string& column = table.columns()[i];
+    if (column == "Step" || column == "step" || column == "_step" || column == "global_step") {
+      number_at = i;
+      continue;
+    }
+    const std::size_t dash = column.rfind(" - ");
+    const std::string of = dash == std::string::npos ? "" : column.substr(0, dash);
+    const std::string metric = dash == std::string::npos ? column : column.substr(dash + 3);
+    if (metric.ends_with("__MIN") || metric.ends_with("__MAX")) continue;  // of wandb's smoothing
+    if (!run) run = of;
+    if (of == *run) {
+      metrics.emplace_back(i, metric);
+    } else if (std::find(other_runs.begin(), other_runs.end(), of) == other_runs.end()) {
+      other_runs.push_back(of);
+    }
+  }
+  VerlLog log;
+  if (!number_at) return log;
+  for (const CsvRow& row : table.rows()) {
+    const std::optional<double> number = leading_number(row.cells()[*number_at]);
+    if (!number || *number < 0 || *number > 1e9) continue;
+    std::map<std::string, double> values;
+    for (const auto& [position, metric] : metrics) {
+      if (const std::optional<double> value = leading_number(row.cells()[position])) values[metric] = *value;
+    }
+    if (!values.empty()) steps.add(static_cast<int>(*number), values);
+  }
+  steps.finish(log);
+  return log;
+}
 
 VerlLog parse_verl_console(std::string_view text) {
   const std::vector<std::string> lines = plain_lines(text);
@@ -266,7 +304,7 @@ VerlLog parse_verl_console(std::string_view text) {
 }
 
 VerlLog parse_verl_jsonl(std::string_view text) {
-  Steps steps;
+  StepsByNumber steps;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find('\n', from), text.size());
     if (const auto line = parse_line(std::string(text.substr(from, end - from)))) take_line(*line, steps);

@@ -29,11 +29,29 @@ struct VerlLog {
   int restarts = 0;                    // how often the step number went back
 };
 
+// Steps in the order of their numbers. Later values of a step win; a step that is smaller than the one before begins
+// another process.
+class StepsByNumber {
+ public:
+  void add(int number, const std::map<std::string, double>& metrics);
+  void finish(VerlLog& log);
+
+ private:
+  std::map<int, VerlStep> by_number_;
+  int last_ = 0;
+  int restarts_ = 0;
+};
+
 // `step:N - key:value - key:value ...`
 [[nodiscard]] VerlLog parse_verl_console(std::string_view text);
 
-// Parses one line per step: {"step": 1, "data": {"timing_s/gen": 16.2}}
+// Parses one line per step: {"step": 1, "data": {"timing_s/gen": 16.2}}, or with the values beside "step", "_step" (wandb)
+// or "global_step".
 [[nodiscard]] VerlLog parse_verl_jsonl(std::string_view text);
+
+// Parses a table that wandb exports: "Step", and a column "RUN - METRIC" for each run and metric. Columns of one run
+// count, the first; `other_runs` has the names of the others.
+[[nodiscard]] VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& other_runs);
 
 // Flattens nested members to dotted names: {"a": {"b": 1}} is {"a.b": 1}.
 void flatten_config(const Json& value, const std::string& name, std::map<std::string, Json>& out);

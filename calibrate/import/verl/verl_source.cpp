@@ -132,10 +132,25 @@ VerlSource parse_collection(const JsonView& view, const std::string& name) {
   return source;
 }
 
-VerlSource read_alone(const fs::path& file) {
+// The steps of a log by the form that its suffix names.
+VerlLog log_of(const fs::path& file, const std::string& text, const DriverDialect* dialect,
+               VerlSource& source) {
+  if (file.extension() == ".jsonl") return parse_verl_jsonl(text);
+  if (file.extension() == ".csv") {
+    std::vector<std::string> others;
+    VerlLog log = in_file(file, [&] { return parse_metric_table(text, others); });
+    for (const std::string& other : others)
+      source.odd_steps.push_back(
+          {source.name + ", " + other, "the table has several runs, and the first is read"});
+    return log;
+  }
+  return dialect == nullptr ? parse_verl_console(text) : parse_driver_console(text);
+}
+
+VerlSource read_alone(const fs::path& file, const DriverDialect* dialect) {
   const std::string text = read_text_file(file);
   const std::string name = file.stem().string();
-  if (file.extension() == ".json") {
+  if (file.extension() == ".json" && dialect == nullptr) {
     return in_file(file, [&] {
       const Json json = parse_json(text);
       return parse_collection(JsonView(json), name);
@@ -143,7 +158,7 @@ VerlSource read_alone(const fs::path& file) {
   }
   VerlSource source;
   source.name = name;
-  source.log = file.extension() == ".jsonl" ? parse_verl_jsonl(text) : parse_verl_console(text);
+  source.log = log_of(file, text, dialect, source);
   source.config = source.log.config;
   const fs::path setup = file.string() + ".setup.json";
   if (fs::exists(setup)) read_setup(setup, source);
@@ -161,8 +176,12 @@ void complete_gpus(const VerlConfig& config, VerlSource& source) {
 
 }  // namespace
 
-VerlSource read_verl_source(const fs::path& file) {
-  VerlSource source = read_alone(file);
+VerlSource read_verl_source(const fs::path& file, const DriverDialect* dialect) {
+  VerlSource source = read_alone(file, dialect);
+  if (dialect != nullptr) {
+    translate_steps(*dialect, source.log);
+    translate_options(*dialect, source.config);
+  }
   complete_gpus(VerlConfig(source.config), source);
   return source;
 }

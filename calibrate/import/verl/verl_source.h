@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calibrate/import/records/imported.h"
+#include "calibrate/import/verl/driver_dialect.h"
 #include "calibrate/import/verl/verl_log.h"
 #include "core/json_value.h"
 
@@ -28,6 +29,8 @@ struct VerlSource {
 
 // Throws Error(bad_input) with the file's name; steps in another format are left out with their reasons. GPU
 // facts that neither the file nor its side file states come from the configuration.
-[[nodiscard]] VerlSource read_verl_source(const std::filesystem::path& file);
+// `dialect`: null for verl's own logs.
+[[nodiscard]] VerlSource read_verl_source(const std::filesystem::path& file,
+                                          const DriverDialect* dialect = nullptr);
 
 }  // namespace sextant

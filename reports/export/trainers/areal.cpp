@@ -46,46 +46,9 @@ std::string backend_text(const char* engine, const TrainerTask& task) {
   return context > 1 ? out + "c" + std::to_string(context) : out;
 }
 
-struct ArealDegrees {
-  int data = 1, tensor = 1, context = 1, stages = 1;
-
-  [[nodiscard]] int gpus() const { return data * tensor * context * stages; }
-};
-
-// The degrees of "sglang:d4t2"; those that it leaves out are 1.
+// The degrees of the key's backend.
 ArealDegrees read_backend(const TrainerSettings& settings, const std::string& key) {
-  const std::string text = settings.text(key, "");
-  ArealDegrees degrees;
-  const auto fail = [&] {
-    throw_bad_input(settings.place_of(key) + ": expected a backend such as \"fsdp:d4t2\", got \"" + text +
-                    "\"");
-  };
-  std::size_t at = text.find(':');
-  if (at == std::string::npos || at + 1 == text.size()) fail();
-  for (++at; at < text.size();) {
-    int number = 0;
-    const char* end = text.data() + text.size();
-    const auto [next, error] = std::from_chars(text.data() + at + 1, end, number);
-    if (error != std::errc() || number < 1) fail();
-    switch (text[at]) {
-      case 'd':
-        degrees.data = number;
-        break;
-      case 't':
-        degrees.tensor = number;
-        break;
-      case 'c':
-        degrees.context = number;
-        break;
-      case 'p':
-        degrees.stages = number;
-        break;
-      default:
-        fail();
-    }
-    at = static_cast<std::size_t>(next - text.data());
-  }
-  return degrees;
+  return areal_degrees(settings.text(key, ""), settings.place_of(key));
 }
 
 // ---- what the dialect cannot say apart ----
@@ -236,7 +199,7 @@ TrainerScript write_areal(const TrainerConfig& config, const TrainerProblem& pro
 int read_areal_pool(const std::string& name, const ArealDegrees& degrees, const TrainerSettings& settings,
                     const TrainerProblem& problem, TrainerConfig& config) {
   const int per_node = settings.count("cluster.n_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode),
-            gpus = degrees.gpus();
+            gpus = static_cast<int>(std::min<double>(degrees.gpus(), TrainerSettings::kMaxCount));
   const bool is_whole = gpus % per_node == 0;
   return take_pool(name, is_whole ? gpus / per_node : 1, is_whole ? per_node : gpus, problem.cluster, config);
 }
@@ -252,6 +215,8 @@ void take_areal_degrees(const ArealDegrees& degrees, TrainerTask& task) {
   task.tensor_parallel = degrees.tensor;
   task.pipeline_parallel = degrees.stages;
   task.options.execution.context_parallel = degrees.context;
+  task.options.execution.expert_parallel = degrees.experts;
+  if (degrees.expert_tensor > 0) task.options.execution.expert_tensor_parallel = degrees.expert_tensor;
 }
 
 void read_areal_options(const TrainerSettings& settings, const std::string& root, TaskKind kind,
@@ -337,6 +302,41 @@ std::string areal_refusal(const TrainerConfig& config, const TrainerProblem& pro
 }
 
 }  // namespace
+
+ArealDegrees areal_degrees(const std::string& backend, const std::string& place) {
+  ArealDegrees degrees;
+  const auto fail = [&] {
+    throw_bad_input(place + ": expected a backend such as \"fsdp:d4t2\", got \"" + backend + "\"");
+  };
+  // "megatron:(attn:d4t2|ffn:d2e4)" has degrees of its own for the experts.
+  const std::size_t attention = backend.find("attn:"), experts = backend.find("ffn:");
+  const bool is_split = attention != std::string::npos && experts != std::string::npos && attention < experts;
+  bool is_of_experts = false;
+  const std::size_t colon = is_split ? attention + 4 : backend.find(':');
+  if (colon == std::string::npos || colon + 1 == backend.size()) fail();
+  const char *at = backend.data() + colon + 1, *end = backend.data() + backend.size();
+  while (at < end) {
+    if (is_split && (*at == ')' || *at == '|')) {
+      at = *at == '|' ? backend.data() + experts + 4 : end;
+      is_of_experts = true;
+      continue;
+    }
+    int number = 0;
+    const auto [next, error] = std::from_chars(at + 1, end, number);
+    if (error != std::errc() || number < 1) fail();
+    int ignored = 0;
+    int* degree = nullptr;
+    if (*at == 'd') degree = is_of_experts ? &ignored : &degrees.data;
+    if (*at == 't') degree = is_of_experts ? &degrees.expert_tensor : &degrees.tensor;
+    if (*at == 'p') degree = is_of_experts ? &ignored : &degrees.stages;
+    if (*at == 'c' && !is_of_experts) degree = &degrees.context;
+    if (*at == 'e') degree = &degrees.experts;
+    if (degree == nullptr) fail();
+    *degree = number;
+    at = next;
+  }
+  return degrees;
+}
 
 Dialect areal_dialect() {
   return {"areal", "areal", SettingForm::hydra, areal_rules, areal_refusal, write_areal, read_areal};

@@ -1,6 +1,7 @@
 #include "reports/export/trainers/dialect_parts.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "reports/export/trainers/script_comments.h"
@@ -124,6 +125,10 @@ void complete_layout(const std::string& name, const TrainerProblem& problem, int
                      TrainerConfig& config) {
   TrainerTask& task = config.tasks.at(name);
   task.data_parallel = replicas_in_pool(task, config);
+  if (task.data_parallel > problem.workflow.sequences())  // before the replicas take memory
+    throw_bad_input(name + ": " + std::to_string(task.data_parallel) + " replicas, and the batch has " +
+                    std::to_string(problem.workflow.sequences()) +
+                    " sequences: each replica needs at least one");
   const int layers = problem.workflow.model_of(problem.workflow.task(name)).layers;
   const int ends = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
   if (ends == 0) {
@@ -152,6 +157,22 @@ void take_engine_fraction(double fraction, const std::string& task, const Traine
   planned.options.execution.kv_cache_bytes = kv_cache_bytes_of(
       fraction, planned, problem.workflow.model_of(problem.workflow.task(task)), problem.workflow.precision,
       smallest_memory_bytes(config.pool_of(task).devices, problem.cluster));
+}
+
+std::vector<int> listed_numbers(const std::string& text, int stages, const std::string& place) {
+  std::vector<int> numbers;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + comma, number);
+    if (error != std::errc() || end != text.data() + comma || number < 1)
+      throw_bad_input(place + ": expected numbers of layers such as \"14,18\", got \"" + text + "\"");
+    numbers.push_back(number);
+    at = comma + 1;
+  }
+  if (std::ssize(numbers) != stages)
+    throw_bad_input(place + ": expected " + std::to_string(stages) + " numbers, got \"" + text + "\"");
+  return numbers;
 }
 
 bool has_uneven_ends(const TrainerTask& task) {

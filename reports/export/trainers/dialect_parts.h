@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reports/export/trainers/dialect.h"
 
@@ -42,6 +43,9 @@ void complete_layout(const std::string& name, const TrainerProblem& problem, int
                                      const TrainerProblem& problem);
 void take_engine_fraction(double fraction, const std::string& task, const TrainerProblem& problem,
                           TrainerConfig& config);
+
+// The layers of each stage, "14,18". Throws Error(bad_input) with the place.
+[[nodiscard]] std::vector<int> listed_numbers(const std::string& text, int stages, const std::string& place);
 
 // True if all stages but the first and the last have equally many layers and these two differ from them.
 [[nodiscard]] bool has_uneven_ends(const TrainerTask& task);

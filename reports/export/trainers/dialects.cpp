@@ -13,16 +13,6 @@ namespace {
 
 std::string line(const std::string& text) { return "# " + as_comment(text) + "\n"; }
 
-std::string variables_text(const std::vector<ShellVariable>& variables) {
-  std::string out;
-  for (const ShellVariable& one : variables) {
-    out += line(one.name + ": " + one.meaning);
-    out += one.fallback.empty() ? ": \"${" + one.name + ":?set it first: see the comment above this line}\"\n"
-                                : ": \"${" + one.name + ":=" + one.fallback + "}\"\n";
-  }
-  return out;
-}
-
 std::string arguments_text(const TrainerScript& script, SettingForm form) {
   if (form == SettingForm::hydra) return hydra_arguments(script.settings);
   if (form == SettingForm::flags) return flag_arguments(script.settings);
@@ -50,7 +40,46 @@ std::string head_text(const TrainerConfig& config, const TrainerProblem& problem
   return out;
 }
 
-// The sentences about what the dialect cannot say, each with the seconds that it adds to an iteration.
+std::vector<std::string> placement_notes(const TrainerConfig& config, const Cluster& cluster,
+                                         bool lists_devices) {
+  std::vector<std::string> notes;
+  std::size_t used = 0;
+  bool is_mixed = false, is_part = false;
+  for (const GpuPool& pool : config.pools) {
+    used += pool.devices.size();
+    std::map<NodeId, int> by_node;
+    for (const DeviceId device : pool.devices) {
+      ++by_node[cluster.node_of(device)];
+      is_mixed = is_mixed || cluster.type_name(device) != cluster.type_name(pool.devices.front());
+    }
+    for (const auto& [node, count] : by_node) is_part = is_part || count != pool.gpus_per_node;
+  }
+  if (is_mixed)
+    notes.emplace_back("A pool has GPUs of several types, which the framework does not distinguish.");
+  if (lists_devices) return notes;
+  if (is_part)
+    notes.emplace_back(
+        "Nodes give unequal numbers of GPUs, so a pool is stated in parts of equal size: more than "
+        "one part may lie on a node.");
+  if (used < static_cast<std::size_t>(cluster.device_count()) || config.pools.size() > 1)
+    notes.emplace_back(
+        "The framework takes any free GPUs: start Ray on the GPUs above alone "
+        "(CUDA_VISIBLE_DEVICES). It chooses which of them a pool gets.");
+  return notes;
+}
+
+}  // namespace
+
+std::string variables_text(const std::vector<ShellVariable>& variables) {
+  std::string out;
+  for (const ShellVariable& one : variables) {
+    out += line(one.name + ": " + one.meaning);
+    out += one.fallback.empty() ? ": \"${" + one.name + ":?set it first: see the comment above this line}\"\n"
+                                : ": \"${" + one.name + ":=" + one.fallback + "}\"\n";
+  }
+  return out;
+}
+
 std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>& unsaid, const PlanTime& time) {
   std::vector<std::string> out;
   // Seconds of an iteration; negative if nobody can say.
@@ -72,42 +101,11 @@ std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>&
   return out;
 }
 
-std::vector<std::string> placement_notes(const TrainerConfig& config, const Cluster& cluster) {
-  std::vector<std::string> notes;
-  std::size_t used = 0;
-  bool is_mixed = false, is_part = false;
-  for (const GpuPool& pool : config.pools) {
-    used += pool.devices.size();
-    std::map<NodeId, int> by_node;
-    for (const DeviceId device : pool.devices) {
-      ++by_node[cluster.node_of(device)];
-      is_mixed = is_mixed || cluster.type_name(device) != cluster.type_name(pool.devices.front());
-    }
-    for (const auto& [node, count] : by_node) is_part = is_part || count != pool.gpus_per_node;
-  }
-  if (is_mixed)
-    notes.emplace_back("A pool has GPUs of several types, which the framework does not distinguish.");
-  if (is_part)
-    notes.emplace_back(
-        "Nodes give unequal numbers of GPUs, so a pool is stated in parts of equal size: more than "
-        "one part may lie on a node.");
-  if (used < static_cast<std::size_t>(cluster.device_count()) || config.pools.size() > 1)
-    notes.emplace_back(
-        "The framework takes any free GPUs: start Ray on the GPUs above alone "
-        "(CUDA_VISIBLE_DEVICES). It chooses which of them a pool gets.");
-  return notes;
-}
-
-}  // namespace
-
 std::span<const Dialect> dialect_table() {
-  static const std::array kTable{verl_fsdp_dialect(),
-                                 verl_megatron_dialect(),
-                                 nemo_rl_dtensor_dialect(),
-                                 nemo_rl_megatron_dialect(),
-                                 openrlhf_dialect(),
-                                 areal_dialect(),
-                                 slime_dialect()};
+  static const std::array kTable{
+      verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(), nemo_rl_megatron_dialect(),
+      openrlhf_dialect(),  areal_dialect(),         slime_dialect(),           roll_dialect(),
+      trl_dialect()};
   return kTable;
 }
 
@@ -157,7 +155,7 @@ ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const 
   if (!out.refusal.empty()) return out;
   TrainerScript script = dialect.write(config, problem);
   out.unsaid = with_costs(plan, nearest.unsaid, time);
-  out.notes = placement_notes(config, problem.cluster);
+  out.notes = placement_notes(config, problem.cluster, dialect.rules(problem.profile).lists_devices);
   out.notes.insert(out.notes.end(), script.notes.begin(), script.notes.end());
   out.text = head_text(config, problem, out) + "set -euo pipefail\n\n" + variables_text(script.variables) +
              "\n" + arguments_text(script, dialect.form) + "\n" + script.command +

@@ -35,6 +35,13 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const Dialect& dialect,
                                        const PlanTime& time = nullptr);
 
+// The sentences about what cannot be said, each with the seconds that it adds to an iteration.
+[[nodiscard]] std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>& unsaid,
+                                                  const PlanTime& time);
+
+// Lines of Bash that give the variables their fallbacks, or stop without them.
+[[nodiscard]] std::string variables_text(const std::vector<ShellVariable>& variables);
+
 // Reads a script of export_plan. GPUs are those that its comments name; without such comments the first ones.
 // Throws Error(bad_input) with the key.
 [[nodiscard]] Plan read_exported(std::string_view script, const TrainerProblem& problem,
@@ -58,5 +65,22 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect openrlhf_dialect();
 [[nodiscard]] Dialect areal_dialect();
 [[nodiscard]] Dialect slime_dialect();
+[[nodiscard]] Dialect roll_dialect();
+[[nodiscard]] Dialect trl_dialect();
+
+// The degrees of a backend of AReaL: "fsdp:d4t2", "megatron:(attn:d4p4t2|ffn:d2p4e4)". Those that it leaves out are 1;
+// expert_tensor: 0.
+struct ArealDegrees {
+  int data = 1, tensor = 1, context = 1, stages = 1;
+  int experts = 1, expert_tensor = 0;
+
+  [[nodiscard]] double gpus() const { return 1.0 * data * tensor * context * stages; }
+};
+// `place`: for the message if it is something else.
+[[nodiscard]] ArealDegrees areal_degrees(const std::string& backend, const std::string& place);
+
+// The GPUs of a device_mapping of ROLL, ascending: "list(range(0,8)) + [12, 13]". `place`: for the message if it is
+// something else.
+[[nodiscard]] std::vector<int> listed_devices(std::string_view text, const std::string& place);
 
 }  // namespace sextant

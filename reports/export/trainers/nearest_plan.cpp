@@ -194,6 +194,7 @@ class Nearest {
           if (std::count(set.begin(), set.end(), a) + std::count(set.begin(), set.end(), b) == 2) return true;
         }
       }
+      if (rules_.lists_devices) return false;
       const std::set<DeviceId> of_a = out_.plan.tasks.at(a).devices(), of_b = out_.plan.tasks.at(b).devices();
       return std::any_of(of_a.begin(), of_a.end(), [&](DeviceId device) { return of_b.contains(device); });
     };

@@ -18,6 +18,8 @@ struct DialectRules {
   std::vector<std::string> more_options;
   // Makes values agree that the dialect cannot say apart. Returns a sentence about what changed, or "".
   std::string (*settle)(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) = nullptr;
+  // The configuration lists the GPUs of every task, so that two tasks may share some of theirs.
+  bool lists_devices = false;
 };
 
 // Something that the dialect cannot say.

@@ -97,9 +97,10 @@ TrainerConfig trainer_config_of(const Plan& plan, const Workflow& workflow, cons
     out.pipeline_parallel = replica.pipeline_parallel();
     out.tensor_parallel = planned.tensor_parallel(replica.stages.front());
     for (const Stage& stage : replica.stages) out.stage_layers.push_back(stage.layers);
-    const DeviceId any = replica.stages.front().devices.front();
-    while (!std::binary_search(config.pools[static_cast<std::size_t>(out.pool)].devices.begin(),
-                               config.pools[static_cast<std::size_t>(out.pool)].devices.end(), any))
+    const std::set<DeviceId> devices = planned.devices();
+    while (!std::equal(devices.begin(), devices.end(),
+                       config.pools[static_cast<std::size_t>(out.pool)].devices.begin(),
+                       config.pools[static_cast<std::size_t>(out.pool)].devices.end()))
       ++out.pool;
     config.tasks.emplace(task.name, std::move(out));
   }

@@ -47,8 +47,8 @@ struct TrainerConfig {
   friend bool operator==(const TrainerConfig&, const TrainerConfig&) = default;
 };
 
-// The pools of a plan in which any two tasks have the same devices or none in common: that of actor_training
-// first, then in the order of the workflow's tasks.
+// The pools of a plan, one for each set of devices that a task has: that of actor_training first, then in the order
+// of the workflow's tasks.
 [[nodiscard]] std::vector<GpuPool> gpu_pools(const Plan& plan, const Workflow& workflow,
                                              const Cluster& cluster);
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "sextant/planners.h"
@@ -19,7 +20,8 @@ TEST_P(EveryPlannedDialect, SaysAllOfThePlansThatAreFound) {
   const Coefficients coefficients;
   constexpr unsigned kSeeds = 16;
   int exported_plans = 0;
-  std::set<Mode> modes;
+  std::set<Mode> modes, offered;
+  for (const auto& [mode, sets] : profile.same_devices) offered.insert(mode);
   for (unsigned seed = 0; seed < kSeeds; ++seed) {
     std::mt19937 random(seed);
     const Cluster cluster = gpu_cluster(1 << random() % 2);
@@ -31,15 +33,19 @@ TEST_P(EveryPlannedDialect, SaysAllOfThePlansThatAreFound) {
     if (result.outcome != PlanOutcome::found) continue;
     const TrainerProblem problem{workflow, cluster, profile};
     const ExportedPlan exported = export_plan(*result.plan, problem, dialect);
-    // Some trainers have no critic or no reward model, which is not the plan's fault.
-    if (exported.refusal.find("the workflow has") != std::string::npos) continue;
+    // Some trainers have no critic or no reward model, which is not the plan's fault. Others have a mode that is not
+    // launched by a script.
+    if (exported.refusal.find("the workflow has") != std::string::npos) {
+      if (exported.refusal.find(" mode") != std::string::npos) offered.erase(workflow.mode);
+      continue;
+    }
     EXPECT_EQ(exported.refusal, "") << "seed " << seed;
     EXPECT_THAT(exported.unsaid, ::testing::IsEmpty()) << "seed " << seed << "\n" << describe(*result.plan);
     ++exported_plans;
     modes.insert(workflow.mode);
   }
   EXPECT_GE(exported_plans, static_cast<int>(kSeeds) / 4);
-  EXPECT_GE(modes.size(), 2U);
+  EXPECT_GE(modes.size(), std::min<std::size_t>(2, offered.size()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainers, EveryPlannedDialect,

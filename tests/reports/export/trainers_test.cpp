@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "sextant/error.h"
 #include "tests/reports/export/random_trainer_plans.h"
 
 namespace sextant::testing {
@@ -266,6 +267,68 @@ TEST(TrainerScripts, AnEngineThatSleepsByItsModeIsAsPlanned) {
     ++checked;
   }
   EXPECT_GT(checked, 0);
+}
+
+// ROLL lists the GPUs of every role: tasks that share some of theirs are as planned.
+TEST(TrainerScripts, RollSaysTasksThatShareSomeGpus) {
+  const FrameworkProfile& profile = shipped_profile("roll");
+  const Cluster cluster = gpu_cluster(2);
+  int checked = 0;
+  for (unsigned seed = 0; seed < kMaxSeeds && checked < kOddPlans; ++seed) {
+    std::mt19937 random(seed);
+    Workflow workflow = random_workflow(profile, random);
+    if (workflow.has_task(task_names::kRewardInference)) continue;
+    workflow.mode = Mode::synchronous;
+    const TrainerProblem problem{workflow, cluster, profile};
+    Plan plan = export_plan(random_sayable_plan(problem, random), problem, roll_dialect()).plan;
+    TaskPlan& engine = plan.tasks.at(task_names::kActorGeneration);
+    const int stages = engine.replicas.front().pipeline_parallel(),
+              width = engine.replicas.front().stages.front().width();
+    if (stages * width > 4) continue;
+    std::vector<DeviceId> devices;
+    for (int i = 2; i < 14; ++i) devices.push_back(DeviceId{i});
+    devices.resize(devices.size() / static_cast<std::size_t>(stages * width) *
+                   static_cast<std::size_t>(stages * width));
+    engine.replicas = replicas_on(devices, even_stages(32, stages), width, false);
+    engine.decode_batch_sequences = 100;
+    const ExportedPlan exported = export_plan(plan, problem, roll_dialect());
+    ASSERT_THAT(exported.unsaid, IsEmpty()) << "seed " << seed;
+    const Plan back = with_cache_of(read_exported(exported.text, problem, roll_dialect()), plan);
+    ASSERT_TRUE(back == plan) << differences(back, plan) << exported.text;
+    const std::string mapping = "list(range(2," + std::to_string(2 + devices.size()) + "))";
+    EXPECT_THAT(exported.text, HasSubstr(mapping));
+    ++checked;
+  }
+  EXPECT_EQ(checked, kOddPlans);
+}
+
+TEST(TrainerScripts, RollListsOfGpusAreReadAsPythonReadsThem) {
+  EXPECT_EQ(listed_devices("list(range(0,4))", "x"), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(listed_devices("list(range(2)) + [9, 8]", "x"), (std::vector<int>{0, 1, 8, 9}));
+  EXPECT_EQ(listed_devices("list([6,7,14,15])", "x"), (std::vector<int>{6, 7, 14, 15}));
+  EXPECT_EQ(listed_devices("list(range(1, 8, 3))", "x"), (std::vector<int>{1, 4, 7}));
+  for (const char* bad :
+       {"", "range(0,4", "[0, 0]", "list(range(0,99999999))", "f(1)", "list(range(0,4,0))", "[-1]"}) {
+    try {
+      (void)listed_devices(bad, "run.yaml:3: actor_train.device_mapping");
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr("run.yaml:3: actor_train.device_mapping: expected GPUs such as"))
+          << bad;
+    }
+  }
+}
+
+TEST(TrainerScripts, DegreesOfAReaLAreThoseOfItsGrammar) {
+  const ArealDegrees all = areal_degrees("megatron:d2t4p3c2e8", "x");
+  EXPECT_EQ(all.gpus(), 48);
+  EXPECT_EQ(all.experts, 8);
+  const ArealDegrees split = areal_degrees("megatron:(attn:d4p4t2|ffn:d2p4t1e4)", "x");
+  EXPECT_EQ(split.gpus(), 32);
+  EXPECT_EQ(split.experts, 4);
+  EXPECT_EQ(split.expert_tensor, 1);
+  for (const char* bad : {"", "fsdp", "fsdp:", "fsdp:d", "fsdp:x4", "fsdp:d0", "megatron:(attn:d4|ffn:c2)"})
+    EXPECT_THROW((void)areal_degrees(bad, "x"), Error) << bad;
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}, dialect_table().size()),

@@ -1,5 +1,8 @@
-// Configurations of OpenRLHF: command lines with flags of version 0.11.0 (3c3be6234e0c), or with the names that
-// flags had until 0.10. Defaults are those of openrlhf/cli/train_ppo_ray.py, github.com/OpenRLHF/OpenRLHF.
+// Launches of OpenRLHF and of slime: Ray jobs with flags for the GPUs of each model.
+//
+// OpenRLHF: flags of version 0.11.0 (3c3be6234e0c), or with the names that flags had until 0.10; defaults are those of
+// openrlhf/cli/train_ppo_ray.py, github.com/OpenRLHF/OpenRLHF. slime: defaults of slime/utils/arguments.py at v0.3.1,
+// github.com/THUDM/slime; Megatron's own flags, and those of SGLang behind "--sglang-", are in the same list.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -9,6 +12,8 @@
 
 namespace sextant {
 namespace {
+
+// ---- OpenRLHF ----
 
 using RenamedFlag = std::pair<std::string_view, std::string_view>;
 constexpr std::array kRenamed{
@@ -102,23 +107,15 @@ void read_ray_gpus(const TrainerSettings& settings, RunFacts& facts) {
   facts.gpus_per_node = shape.gpus_per_node;
 }
 
-void read_ray_lengths(const TrainerSettings& settings, RunFacts& facts) {
-  const int total = settings.count("data.max_len", 2048);
-  facts.max_response_tokens = settings.count("rollout.max_new_tokens", 1024);
-  const int rest = total - facts.max_response_tokens;
-  facts.max_prompt_tokens = settings.count("prompt_max_len", rest > 0 ? rest : 1024);
-}
-
-void read_ray_batches(const TrainerSettings& settings, RunFacts& facts) {
-  facts.prompts = settings.count("rollout.batch_size", 1024);
-  facts.responses_per_prompt = settings.count("rollout.n_samples_per_prompt", 1);
-  const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
-  const int step = settings.count("train.batch_size", 128);
-  facts.mini_batches = static_cast<int>(std::max(1LL, sequences / step));
-  if (sequences % step != 0)
-    facts.notes.push_back("train.batch_size does not divide the sequences of a batch: " +
-                          std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
-}
+constexpr BatchKeys kRayBatches{.prompts = "rollout.batch_size",
+                                .responses = "rollout.n_samples_per_prompt",
+                                .usual_prompts = 1024,
+                                .usual_responses = 1,
+                                .response_tokens = "rollout.max_new_tokens",
+                                .total_tokens = "data.max_len",
+                                .prompt_tokens = "prompt_max_len",
+                                .usual_response = 1024,
+                                .usual_total = 2048};
 
 // The program changes its own flags in this way after it has read them.
 void derive_ray_flags(TrainerSettings& settings) {
@@ -138,7 +135,7 @@ RunFacts read_ray_run(RunSettings& run) {
   const std::string estimator = settings.text("algo.advantage.estimator", "gae");
   facts.has_critic = estimator == "gae";
   if (!facts.has_critic && estimator != "group_norm")
-    facts.notes.push_back("algo.advantage.estimator=" + estimator + ": the tasks are those of GRPO");
+    note_estimator("algo.advantage.estimator", estimator, facts);
   facts.has_reference = settings.number("algo.kl.init_coef", 0.01) > 0;
   facts.has_old_log_prob = true;
   const bool has_server = settings.has("reward.remote_url") || settings.has("train.agent_func_path");
@@ -153,8 +150,8 @@ RunFacts read_ray_run(RunSettings& run) {
     facts.staleness = queue;
   }
   read_ray_gpus(settings, facts);
-  read_ray_batches(settings, facts);
-  read_ray_lengths(settings, facts);
+  take_batches(settings, kRayBatches, facts);
+  take_steps(settings.count("train.batch_size", 128), "train.batch_size", facts);
   return facts;
 }
 
@@ -182,10 +179,124 @@ UnneededSettings ray_unneeded() {
   return out;
 }
 
+// ---- slime ----
+
+constexpr BatchKeys kSlimeBatches{.prompts = "rollout-batch-size",
+                                  .responses = "n-samples-per-prompt",
+                                  .usual_prompts = 32,
+                                  .usual_responses = 1,
+                                  .response_tokens = "rollout-max-response-len",
+                                  .total_tokens = "rollout-max-context-len",
+                                  .prompt_tokens = "rollout-max-prompt-len",
+                                  .usual_response = 1024,
+                                  .usual_total = 0,
+                                  .must_state_response = true};
+
+// The number of steps, or the sequences of one.
+void read_slime_steps(const TrainerSettings& settings, RunFacts& facts) {
+  constexpr int kMaxSteps = 10'000;
+  if (settings.has("num-steps-per-rollout")) {
+    facts.mini_batches = settings.count("num-steps-per-rollout", 1, kMaxSteps);
+    return;
+  }
+  const long long sequences = 1LL * facts.prompts * facts.responses_per_prompt;
+  const auto all = static_cast<int>(std::min<long long>(sequences, TrainerSettings::kMaxCount));
+  take_steps(settings.count("global-batch-size", all), "global-batch-size", facts);
+}
+
+// Engines with GPUs of their own, as the exporter's reader takes them.
+void read_slime_gpus(const TrainerSettings& settings, RunFacts& facts) {
+  constexpr int kUsualNode = 8;
+  GpuShape shape{settings.count("actor-num-nodes", 1, TrainerSettings::kMaxNodes),
+                 settings.count("actor-num-gpus-per-node", kUsualNode, TrainerSettings::kMaxGpusPerNode)};
+  if (!settings.flag("colocate", false)) {
+    const int gpus = settings.count("rollout-num-gpus", shape.nodes * shape.gpus_per_node);
+    shape = shape_of_pools(
+        shape, gpus % kUsualNode == 0 ? GpuShape{gpus / kUsualNode, kUsualNode} : GpuShape{1, gpus});
+  }
+  facts.nodes = shape.nodes;
+  facts.gpus_per_node = shape.gpus_per_node;
+}
+
+void read_slime_mode(const RunSettings& run, RunFacts& facts) {
+  facts.is_interrupted = run.settings.flag("partial-rollout", false);
+  if (run.program.find("train_async") == std::string::npos) return;
+  const std::string rollout = run.settings.text("rollout-function-path", "");
+  facts.mode = rollout.find("fully_async") == std::string::npos ? Mode::one_step_off : Mode::asynchronous;
+  facts.staleness = 1;
+}
+
+// The trainer computes log-probabilities again unless its own first pass gives them (backends/megatron_utils/actor.py,
+// can_reuse_log_probs_in_loss) or those of the engine are used.
+bool computes_log_probs(const TrainerSettings& settings, const RunFacts& facts, const std::string& estimator) {
+  const bool uses_engine = settings.flag("use-rollout-logprobs", false);
+  const bool is_reused = facts.mini_batches == 1 && settings.number("kl-coef", 0) == 0 && !facts.has_critic &&
+                         !settings.flag("keep-old-actor", false) && estimator != "gspo";
+  return !uses_engine && !is_reused;
+}
+
+RunFacts read_slime_run(RunSettings& run) {
+  const TrainerSettings& settings = run.settings;
+  RunFacts facts;
+  facts.profile = "slime";
+  const std::string estimator = settings.text("advantage-estimator", "grpo");
+  facts.has_critic = estimator == "ppo";
+  if (!facts.has_critic && estimator != "grpo") note_estimator("advantage-estimator", estimator, facts);
+  facts.has_reference = settings.flag("use-kl-loss", false) || settings.number("kl-coef", 0) != 0;
+  facts.actor = settings.text("hf-checkpoint", "");
+  read_slime_mode(run, facts);
+  read_slime_gpus(settings, facts);
+  take_batches(settings, kSlimeBatches, facts);
+  read_slime_steps(settings, facts);
+  facts.has_old_log_prob = computes_log_probs(settings, facts, estimator);
+  const std::string granularity = settings.text("recompute-granularity", "");
+  if (granularity == "full" && settings.text("recompute-method", "uniform") != "uniform")
+    facts.notes.emplace_back("recompute-method: the plan recomputes all layers");
+  return facts;
+}
+
+UnneededSettings slime_unneeded() {
+  UnneededSettings out;
+  out.without_effect = {
+      "load", "ref-load", "save*", "ckpt-*", "no-save-*", "no-load-*", "finetune", "prompt-data", "input-key",
+      "label-key", "metadata-key", "tool-key", "apply-chat-template*", "rollout-shuffle", "rollout-seed",
+      "rm-*", "custom-*", "reward-key", "eval-*", "*-eval-*", "num-rollout", "num-epoch", "rollout-temperature",
+      "rollout-top-*", "rollout-stop*", "rollout-skip-special-tokens", "rollout-function-path", "balance-data",
+      "over-sampling-batch-size", "dynamic-sampling-filter-path", "kl-*", "entropy-coef", "eps-clip*", "gamma",
+      "lambd", "normalize-advantages", "use-tis", "tis-*", "optimizer", "lr*", "min-lr", "weight-decay",
+      "clip-grad", "adam-*", "critic-lr*", "num-critic-only-steps", "value-clip", "use-wandb", "wandb-*",
+      "use-tensorboard", "tensorboard-*", "tb-*", "seed", "attention-dropout", "hidden-dropout",
+      "attention-softmax-in-fp32", "attention-backend", "log-*", "loss-mask-type", "num-gpus-per-node",
+      "recompute-method", "recompute-num-layers", "recompute-modules", "sglang-log-level", "sglang-router-*",
+      "rollout-num-gpus*", "hf-checkpoint", "train-memory-margin-bytes", "transformer-impl",
+      "distributed-timeout-minutes",
+      // the shape of the model, which its name gives
+      "num-layers", "hidden-size", "ffn-hidden-size", "num-attention-heads", "group-query-attention",
+      "num-query-groups", "kv-channels", "qk-layernorm", "use-rotary-position-embeddings", "rotary-*",
+      "disable-bias-linear", "add-qkv-bias", "normalization", "norm-epsilon", "swiglu", "vocab-size",
+      "untie-embeddings-and-output-weights", "num-experts", "moe-ffn-hidden-size", "moe-router-*",
+      "moe-layer-freq", "moe-shared-expert-intermediate-size", "moe-aux-loss-coeff", "max-position-embeddings",
+      "position-embedding-type", "make-vocab-size-divisible-by"};
+  out.neutral = {{"accumulate-allreduce-grads-in-fp32", "true"},
+                 {"moe-token-dispatcher-type", "alltoall"},
+                 {"moe-grouped-gemm", "true"},
+                 {"moe-permute-fusion", "true"},
+                 {"bf16", "true"},
+                 {"update-weights-interval", "1"},
+                 {"use-distributed-optimizer", "true"},
+                 {"use-precision-aware-optimizer", "true"},
+                 {"overlap-cpu-optimizer-d2h-h2d", "true"}};
+  return out;
+}
+
 }  // namespace
 
 Importer openrlhf_importer() {
   return {"openrlhf", {SettingForm::flags, {"train_ppo_ray"}}, ray_unneeded(), read_ray_run};
+}
+
+Importer slime_importer() {
+  return {"slime", {SettingForm::flags, {"train.py", "train_async.py"}}, slime_unneeded(), read_slime_run};
 }
 
 }  // namespace sextant

@@ -1,0 +1,245 @@
+// Names are those of slime v0.3.1 (slime/observability), NeMo RL 0.7.0 (nemo_rl/algorithms/grpo.py), OpenRLHF 0.11.0
+// (openrlhf/trainer/ppo_trainer.py) and ROLL 0.3.0 (roll/pipeline/rlvr/rlvr_pipeline.py).
+#include "calibrate/import/verl/driver_dialect.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "sextant/run.h"
+#include "sextant/workflow.h"
+
+namespace sextant {
+namespace {
+
+const std::string kJoint = std::string(task_names::kOldLogProb) + "+" + task_names::kReferenceInference;
+
+constexpr std::array kSlimeMetrics{RenamedKey{"perf/rollout_time", "timing_s/gen"},
+                                   RenamedKey{"perf/log_probs_time", "timing_s/old_log_prob"},
+                                   RenamedKey{"perf/ref_log_probs_time", "timing_s/ref"},
+                                   RenamedKey{"perf/actor_train_time", "timing_s/update_actor"},
+                                   RenamedKey{"perf/update_weights_time", "timing_s/update_weights"},
+                                   RenamedKey{"rollout/response_len/mean", "response_length/mean"},
+                                   RenamedKey{"rollout/response_len/max", "response_length/max"}};
+constexpr std::array kNemoMetrics{
+    RenamedKey{"generation", "timing_s/gen"},
+    RenamedKey{"timing/train/generation", "timing_s/gen"},
+    RenamedKey{"policy_training", "timing_s/update_actor"},
+    RenamedKey{"timing/train/policy_training", "timing_s/update_actor"},
+    RenamedKey{"policy_and_reference_logprobs", "timing_s/old_log_prob"},
+    RenamedKey{"timing/train/policy_and_reference_logprobs", "timing_s/old_log_prob"},
+    RenamedKey{"weight_sync", "timing_s/update_weights"},
+    RenamedKey{"timing/train/weight_sync", "timing_s/update_weights"},
+    RenamedKey{"Mean Generation Length", "response_length/mean"},
+    RenamedKey{"train/mean_gen_tokens_per_sample", "response_length/mean"}};
+constexpr std::array kRayMetrics{RenamedKey{"timing/generation", "timing_s/gen"},
+                                 RenamedKey{"timing/make_experience", "timing_s/old_log_prob"},
+                                 RenamedKey{"timing/ppo_train", "timing_s/update_actor"},
+                                 RenamedKey{"timing/broadcast", "timing_s/update_weights"},
+                                 RenamedKey{"rollout/response_length_mean", "response_length/mean"},
+                                 RenamedKey{"response_length", "response_length/mean"}};
+constexpr std::array kRollMetrics{RenamedKey{"time/step_generate", "timing_s/gen"},
+                                  RenamedKey{"time/old_log_probs", "timing_s/old_log_prob"},
+                                  RenamedKey{"time/ref_log_probs_values", "timing_s/ref"},
+                                  RenamedKey{"time/step_train", "timing_s/update_actor"},
+                                  RenamedKey{"time/step_model_update", "timing_s/update_weights"},
+                                  RenamedKey{"tokens/response_length/mean", "response_length/mean"},
+                                  RenamedKey{"tokens/response_length/max", "response_length/max"}};
+
+constexpr const char* kBatch = "data.train_batch_size";
+constexpr const char* kResponses = "actor_rollout_ref.rollout.n";
+constexpr const char* kMiniBatch = "actor_rollout_ref.actor.ppo_mini_batch_size";
+constexpr const char* kLongest = "data.max_response_length";
+constexpr const char* kModelPath = "actor_rollout_ref.model.path";
+constexpr const char* kEngineWidth = "actor_rollout_ref.rollout.tensor_model_parallel_size";
+constexpr const char* kEngineShare = "actor_rollout_ref.rollout.gpu_memory_utilization";
+constexpr const char* kTokens = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu";
+constexpr const char* kCountsTokens = "actor_rollout_ref.actor.use_dynamic_bsz";
+constexpr const char* kSequences = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
+constexpr const char* kStrategy = "actor_rollout_ref.actor.strategy";
+constexpr const char* kPacked = "actor_rollout_ref.model.use_remove_padding";
+constexpr const char* kRecompute = "actor_rollout_ref.model.enable_gradient_checkpointing";
+constexpr const char* kTensor = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size";
+constexpr const char* kPipeline = "actor_rollout_ref.actor.megatron.pipeline_model_parallel_size";
+constexpr const char* kContext = "actor_rollout_ref.actor.megatron.context_parallel_size";
+constexpr const char* kExperts = "actor_rollout_ref.actor.megatron.expert_model_parallel_size";
+constexpr const char* kStepSequences = "sequences of a step";  // no option of verl's: derive() divides it
+
+constexpr std::array kSlimeOptions{RenamedKey{"rollout-batch-size", kBatch},
+                                   RenamedKey{"n-samples-per-prompt", kResponses},
+                                   RenamedKey{"rollout-max-response-len", kLongest},
+                                   RenamedKey{"hf-checkpoint", kModelPath},
+                                   RenamedKey{"rollout-num-gpus-per-engine", kEngineWidth},
+                                   RenamedKey{"sglang-mem-fraction-static", kEngineShare},
+                                   RenamedKey{"tensor-model-parallel-size", kTensor},
+                                   RenamedKey{"pipeline-model-parallel-size", kPipeline},
+                                   RenamedKey{"context-parallel-size", kContext},
+                                   RenamedKey{"expert-model-parallel-size", kExperts},
+                                   RenamedKey{"use-dynamic-batch-size", kCountsTokens},
+                                   RenamedKey{"max-tokens-per-gpu", kTokens},
+                                   RenamedKey{"micro-batch-size", kSequences},
+                                   RenamedKey{"global-batch-size", kStepSequences}};
+constexpr std::array kNemoOptions{RenamedKey{"grpo.num_prompts_per_step", kBatch},
+                                  RenamedKey{"grpo.num_generations_per_prompt", kResponses},
+                                  RenamedKey{"policy.generation.max_new_tokens", kLongest},
+                                  RenamedKey{"policy.model_name", kModelPath},
+                                  RenamedKey{"policy.generation.vllm_cfg.tensor_parallel_size", kEngineWidth},
+                                  RenamedKey{"policy.generation.vllm_cfg.gpu_memory_utilization", kEngineShare},
+                                  RenamedKey{"policy.sequence_packing.enabled", kCountsTokens},
+                                  RenamedKey{"policy.sequence_packing.train_mb_tokens", kTokens},
+                                  RenamedKey{"policy.train_micro_batch_size", kSequences},
+                                  RenamedKey{"policy.megatron_cfg.tensor_model_parallel_size", kTensor},
+                                  RenamedKey{"policy.megatron_cfg.pipeline_model_parallel_size", kPipeline},
+                                  RenamedKey{"policy.megatron_cfg.context_parallel_size", kContext},
+                                  RenamedKey{"policy.megatron_cfg.expert_model_parallel_size", kExperts},
+                                  RenamedKey{"policy.dtensor_cfg.activation_checkpointing", kRecompute},
+                                  RenamedKey{"policy.train_global_batch_size", kStepSequences}};
+constexpr std::array kRayOptions{RenamedKey{"rollout.batch_size", kBatch},
+                                 RenamedKey{"rollout.n_samples_per_prompt", kResponses},
+                                 RenamedKey{"rollout.max_new_tokens", kLongest},
+                                 RenamedKey{"actor.model_name_or_path", kModelPath},
+                                 RenamedKey{"vllm.tensor_parallel_size", kEngineWidth},
+                                 RenamedKey{"vllm.gpu_memory_utilization", kEngineShare},
+                                 RenamedKey{"train.dynamic_batch_enable", kCountsTokens},
+                                 RenamedKey{"train.max_tokens_per_gpu", kTokens},
+                                 RenamedKey{"train.micro_batch_size", kSequences},
+                                 RenamedKey{"ds.packing_samples", kPacked},
+                                 RenamedKey{"actor.gradient_checkpointing_enable", kRecompute},
+                                 RenamedKey{"train.batch_size", kStepSequences}};
+constexpr std::array kRollOptions{
+    RenamedKey{"rollout_batch_size", kBatch},
+    RenamedKey{"num_return_sequences_in_group", kResponses},
+    RenamedKey{"response_length", kLongest},
+    RenamedKey{"pretrain", kModelPath},
+    RenamedKey{"actor_infer.strategy_args.strategy_config.tensor_parallel_size", kEngineWidth},
+    RenamedKey{"actor_infer.strategy_args.strategy_config.gpu_memory_utilization", kEngineShare},
+    RenamedKey{"actor_train.strategy_args.strategy_config.tensor_model_parallel_size", kTensor},
+    RenamedKey{"actor_train.strategy_args.strategy_config.pipeline_model_parallel_size", kPipeline},
+    RenamedKey{"actor_train.strategy_args.strategy_config.context_parallel_size", kContext},
+    RenamedKey{"actor_train.strategy_args.strategy_config.expert_model_parallel_size", kExperts},
+    RenamedKey{"actor_train.training_args.per_device_train_batch_size", kSequences}};
+
+// A step's sequences are prompts of verl's mini-batch.
+void derive_mini_batch(std::map<std::string, Json>& config) {
+  const auto sequences = config.find(kStepSequences), responses = config.find(kResponses);
+  const auto is_count = [&](const auto& found) {
+    return found != config.end() && found->second.is_number_integer() && found->second > 0;
+  };
+  if (is_count(sequences) && is_count(responses))
+    config.emplace(kMiniBatch,
+                   std::max(1, sequences->second.template get<int>() / responses->second.template get<int>()));
+}
+
+void take_default(const char* option, const Json& value, std::map<std::string, Json>& config) {
+  config.emplace(option, value);
+}
+
+void derive_slime(std::map<std::string, Json>& config) {
+  derive_mini_batch(config);
+  take_default(kStrategy, "megatron", config);
+  take_default(kEngineWidth, 1, config);
+}
+
+void derive_nemo(std::map<std::string, Json>& config) {
+  derive_mini_batch(config);
+  const auto enabled = config.find("policy.megatron_cfg.enabled");
+  const bool is_megatron = enabled != config.end() && enabled->second == Json(true);
+  take_default(kStrategy, is_megatron ? "megatron" : "fsdp", config);
+  take_default(kEngineWidth, 1, config);
+  take_default(kPacked, true, config);
+  const auto longest = config.find("policy.max_total_sequence_length");
+  if (longest != config.end()) take_default(kLongest, longest->second, config);
+}
+
+void derive_ray(std::map<std::string, Json>& config) {
+  derive_mini_batch(config);
+  take_default(kEngineWidth, 1, config);
+}
+
+void derive_roll(std::map<std::string, Json>& config) {
+  take_default(kStrategy, "megatron", config);
+  take_default(kEngineWidth, 1, config);
+}
+
+std::map<std::string, std::string> usual_timers() {
+  return {{"gen", task_names::kActorGeneration},
+          {"old_log_prob", task_names::kOldLogProb},
+          {"ref", task_names::kReferenceInference},
+          {"update_actor", task_names::kActorTraining},
+          {"update_weights", kWeightSync}};
+}
+
+// One timer holds the passes of actor and reference.
+std::map<std::string, std::string> joint_timers() {
+  std::map<std::string, std::string> timers = usual_timers();
+  timers["old_log_prob"] = kJoint;
+  timers.erase("ref");
+  return timers;
+}
+
+}  // namespace
+
+std::span<const DriverDialect> driver_dialects() {
+  static const std::array kTable{
+      DriverDialect{"nemo-rl",
+                    kNemoMetrics,
+                    joint_timers(),
+                    {"Total step time", "timing/train/total_step_time"},
+                    false,
+                    kNemoOptions,
+                    derive_nemo},
+      DriverDialect{
+          "openrlhf", kRayMetrics, joint_timers(), {"timing/step_total"}, false, kRayOptions, derive_ray},
+      DriverDialect{"roll", kRollMetrics, usual_timers(), {"time/step_total"}, true, kRollOptions, derive_roll},
+      // perf/step_time has the wait for rollouts and training, not what surrounds them.
+      DriverDialect{"slime",
+                    kSlimeMetrics,
+                    usual_timers(),
+                    {"perf/step_time", "perf/update_weights_time", "perf/sleep_time", "perf/wake_up_time"},
+                    false,
+                    kSlimeOptions,
+                    derive_slime}};
+  return kTable;
+}
+
+namespace {
+
+// The sum of the keys; several names of one key ("Total step time", "timing/train/...") count once.
+std::optional<double> step_time(const DriverDialect& dialect, const std::map<std::string, double>& metrics) {
+  double sum = 0;
+  bool is_there = false;
+  for (const std::string_view key : dialect.step) {
+    const auto found = metrics.find(std::string(key));
+    if (found == metrics.end()) continue;
+    sum += found->second;
+    is_there = is_there || key == dialect.step.front() || dialect.name == "nemo-rl";
+  }
+  return is_there ? std::optional(sum) : std::nullopt;
+}
+
+}  // namespace
+
+void translate_steps(const DriverDialect& dialect, VerlLog& log) {
+  for (std::size_t i = 0; i < log.steps.size(); ++i) {
+    std::map<std::string, double>& metrics = log.steps[i].metrics;
+    const std::size_t of = dialect.step_is_of_the_one_before ? i + 1 : i;
+    const auto time = of < log.steps.size() ? step_time(dialect, log.steps[of].metrics) : std::nullopt;
+    for (const auto& [own, name] : dialect.metrics) {
+      for (const std::string_view prefix : {"", "train/"}) {  // what trackers put before it
+        const auto found = metrics.find(std::string(prefix) + std::string(own));
+        if (found != metrics.end()) metrics.emplace(name, found->second);
+      }
+    }
+    if (time) metrics["timing_s/step"] = *time;
+  }
+}
+
+void translate_options(const DriverDialect& dialect, std::map<std::string, Json>& config) {
+  for (const auto& [own, name] : dialect.options) {
+    const auto found = config.find(std::string(own));
+    if (found != config.end()) config.emplace(name, found->second);
+  }
+  dialect.derive(config);
+}
+
+}  // namespace sextant

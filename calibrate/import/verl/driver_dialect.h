@@ -1,0 +1,39 @@
+// Logs of other frameworks' drivers, told in verl's words: the names of their times and options by table, so that one
+// reader makes runs of all of them.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "calibrate/import/verl/verl_log.h"
+
+namespace sextant {
+
+using RenamedKey = std::pair<std::string_view, std::string_view>;  // the framework's name, and verl's
+
+struct DriverDialect {
+  std::string_view name;  // "slime", also the framework of its runs
+  std::span<const RenamedKey> metrics;
+  std::map<std::string, std::string> timers;  // the timer of a run by verl's name of a phase
+  std::vector<std::string_view> step;         // times whose sum is the iteration; the first must be there
+  bool step_is_of_the_one_before = false;     // a line's first of `step` is the time of the step before it
+  std::span<const RenamedKey> options;
+  void (*derive)(std::map<std::string, Json>& config);  // options that follow from others
+};
+
+[[nodiscard]] std::span<const DriverDialect> driver_dialects();
+
+// Renames metrics, and adds the time of the iteration.
+void translate_steps(const DriverDialect& dialect, VerlLog& log);
+// Renames options; those that have verl's names stay.
+void translate_options(const DriverDialect& dialect, std::map<std::string, Json>& config);
+
+// Steps of console logs: Python dictionaries or JSON with a number before them ("perf 1: {...}") or inside, and blocks of
+// "name: 58.1s" below "Step 2/100". Reading never fails.
+[[nodiscard]] VerlLog parse_driver_console(std::string_view text);
+
+}  // namespace sextant

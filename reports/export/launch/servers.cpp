@@ -1,0 +1,346 @@
+// One inference server for each replica of generation: vLLM 0.11 (flags of vllm/engine/arg_utils.py at 99d7eb5d6a51,
+// VLLM_PP_LAYER_PARTITION of vllm/envs.py, github.com/vllm-project/vllm) and SGLang 0.5.10 (ServerArgs as
+// areal/api/cli_args.py at v1.0.4 passes them, github.com/inclusionAI/AReaL; docs.sglang.io, Server Arguments).
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "core/json_value.h"
+#include "reports/export/launch/launch.h"
+#include "reports/export/trainers/dialect_parts.h"
+#include "reports/export/trainers/setting_rows.h"
+#include "sextant/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr int kFirstPort = 8000, kInitPort = 20000;
+constexpr const char* kServed = task_names::kActorGeneration;
+
+struct ServerDialect {
+  const char* program;
+  std::span<const SettingRow> layout;   // of each server
+  std::span<const SettingRow> options;  // of all of them
+  const char* fraction;                 // of the GPU's memory
+  double beside = 0;                    // part of the memory that `fraction` does not count
+  const char* length;                   // tokens of a sequence
+  const char* layers = "";              // environment variable with the layers of stages; "": equal ones
+  bool spans_nodes = false;             // a server may have GPUs of several nodes
+  bool splits_experts = false;          // the rest of the tensor-parallel group splits experts
+};
+
+constexpr std::array kVllmLayout{SettingRow{"tensor-parallel-size", Says::tensor},
+                                 SettingRow{"pipeline-parallel-size", Says::stages}};
+constexpr std::array kVllmOptions{SettingRow{"enable-expert-parallel", Says::whole_experts, 0},
+                                  SettingRow{"enforce-eager", Says::eager, 0},
+                                  SettingRow{"no-enable-prefix-caching", Says::own_prompts, 0},
+                                  SettingRow{"enable-sleep-mode", Says::sleeps, 0},
+                                  SettingRow{"max-num-seqs", Says::decode_sequences},
+                                  SettingRow{"max-num-batched-tokens", Says::prefill_tokens}};
+constexpr std::array kSglangLayout{SettingRow{"tp-size", Says::tensor}, SettingRow{"pp-size", Says::stages}};
+constexpr std::array kSglangOptions{SettingRow{"ep-size", Says::experts},
+                                    SettingRow{"disable-cuda-graph", Says::eager, 0},
+                                    SettingRow{"disable-radix-cache", Says::own_prompts, 0},
+                                    SettingRow{"enable-memory-saver", Says::sleeps, 0},
+                                    SettingRow{"max-running-requests", Says::decode_sequences},
+                                    SettingRow{"chunked-prefill-size", Says::prefill_tokens}};
+
+constexpr ServerDialect kVllm{"vllm serve \"$MODEL_PATH\"", kVllmLayout, kVllmOptions,
+                              "gpu-memory-utilization",     0,           "max-model-len",
+                              "VLLM_PP_LAYER_PARTITION",    false,       false};
+constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"$MODEL_PATH\"",
+                                kSglangLayout,
+                                kSglangOptions,
+                                "mem-fraction-static",
+                                0.03,
+                                "context-length",
+                                "",
+                                true,
+                                true};
+
+// ---- the plan that servers can run ----
+
+// The options that every server has, and those of the plan that flags say.
+Execution served_options(const Execution& plan, int width, const ServerDialect& dialect) {
+  Execution out;
+  out.packed = out.continuous_batching = out.fused_attention = true;
+  out.cuda_graphs = plan.cuda_graphs;
+  out.shared_prompts = plan.shared_prompts;
+  out.prefill_chunk_tokens = plan.prefill_chunk_tokens;
+  out.kv_cache_bytes = plan.kv_cache_bytes;
+  out.offload_weights = plan.offload_weights;
+  if (plan.expert_parallel <= 1 || width == 1) return out;
+  out.expert_parallel =
+      dialect.splits_experts && width % plan.expert_parallel == 0 ? plan.expert_parallel : width;
+  out.expert_tensor_parallel = width / out.expert_parallel;
+  return out;
+}
+
+std::string changed_options(const Execution& before, const Execution& after) {
+  const Json a = before.to_json(), b = after.to_json();
+  std::string out;
+  for (const Json& all : {a, b}) {
+    for (const auto& [member, value] : all.items()) {
+      if (a.value(member, Json()) == b.value(member, Json()) || out.find(member) != std::string::npos) continue;
+      out += (out.empty() ? "" : ", ") + member;
+    }
+  }
+  return out;
+}
+
+TrainerTask as_task(const TaskPlan& plan, const Replica& replica) {
+  TrainerTask task;
+  task.options = plan;
+  task.pipeline_parallel = replica.pipeline_parallel();
+  task.tensor_parallel = replica.stages.front().width();
+  for (const Stage& stage : replica.stages) task.stage_layers.push_back(stage.layers);
+  return task;
+}
+
+const Model& served_model(const Workflow& workflow) { return workflow.model_of(workflow.task(kServed)); }
+
+void take_options(const ServerDialect& dialect, const LaunchProblem& problem, LaunchScript& script) {
+  TaskPlan& task = script.plan.tasks.at(kServed);
+  int width = task.replicas.front().stages.front().width();
+  for (const Replica& replica : task.replicas) width = std::min(width, replica.stages.front().width());
+  const Execution before = task.execution;
+  task.execution = served_options(before, width, dialect);
+  if (const std::string changed = changed_options(before, task.execution); !changed.empty())
+    script.unsaid.push_back({changed + ": as a server has it", script.plan});
+  const TaskPlan limits = task;
+  const std::vector<int> sequences = replica_sequences(task, problem.workflow.sequences());
+  if (task.decode_batch_sequences == 0)
+    task.decode_batch_sequences = *std::max_element(sequences.begin(), sequences.end());
+  constexpr int kUsualChunk = 8192;
+  if (task.execution.prefill_chunk_tokens == 0) task.execution.prefill_chunk_tokens = kUsualChunk;
+  if (task.execution.kv_cache_bytes == 0) {
+    constexpr double kUsualFraction = 0.9;
+    const Replica& first = task.replicas.front();
+    task.execution.kv_cache_bytes =
+        kv_cache_bytes_of(kUsualFraction, as_task(task, first), served_model(problem.workflow),
+                          problem.workflow.precision, smallest_memory_bytes(first.devices(), problem.cluster));
+  }
+  if (!(task == limits)) script.unsaid.push_back({"limits that the plan leaves open are stated", script.plan});
+}
+
+void take_layout(const ServerDialect& dialect, const LaunchProblem& problem, LaunchScript& script) {
+  TaskPlan& task = script.plan.tasks.at(kServed);
+  const TaskPlan before = task;
+  const double rounding = 1.0 / problem.workflow.sequences(), share = 1.0 / task.data_parallel();
+  bool is_unequal = false;
+  for (Replica& replica : task.replicas) {
+    is_unequal = is_unequal || std::abs(replica.batch_share - share) > rounding;
+    replica.batch_share = share;
+    replica.length_rank = 0;
+  }
+  if (is_unequal)
+    script.unsaid.push_back(
+        {"a router gives the servers their requests: equal parts are assumed", script.plan});
+  if (std::string_view(dialect.layers).empty()) {
+    const TaskPlan shares = task;
+    for (Replica& replica : task.replicas) {
+      int total = 0;
+      for (const Stage& stage : replica.stages) total += stage.layers;
+      const std::vector<int> layers = even_stages(total, replica.pipeline_parallel());
+      for (std::size_t i = 0; i < layers.size(); ++i) replica.stages[i].layers = layers[i];
+    }
+    if (!(task == shares)) script.unsaid.push_back({"stages have equal layers", script.plan});
+  }
+}
+
+// Why a server cannot have the replica's GPUs; empty: it can.
+std::string placement_refusal(const Replica& replica, std::size_t number, const ServerDialect& dialect,
+                              const Cluster& cluster) {
+  const std::vector<DeviceId> devices = replica.devices();
+  const std::vector<NodeGpus> nodes = gpus_by_node(devices, cluster);
+  const std::string name = "Replica " + std::to_string(number) + " of " + kServed;
+  const int width = replica.stages.front().width();
+  for (const Stage& stage : replica.stages) {
+    if (stage.width() != width)
+      return name + " has stages of different widths, and a server has one tensor-parallel size";
+  }
+  if (nodes.size() == 1) return "";
+  if (!dialect.spans_nodes)
+    return name + " has GPUs of several nodes, which vLLM takes by Ray without saying which: sglang says them";
+  std::vector<DeviceId> in_order;
+  for (const NodeGpus& one : nodes) {
+    if (one.gpus.size() != nodes.front().gpus.size())
+      return name + " has unequal numbers of GPUs on its nodes, and a server has equal ones";
+    const std::vector<DeviceId> of_node = devices_on(one.node, one.list(), cluster);
+    in_order.insert(in_order.end(), of_node.begin(), of_node.end());
+  }
+  return in_order == devices ? ""
+                             : name + " takes turns between its nodes, and a server takes one after the other";
+}
+
+// ---- writing ----
+
+std::string flags_of(const TrainerSettings& settings) {
+  std::string out;
+  for (const TrainerSetting& one : settings.all()) {
+    if (one.value == Json(false)) continue;
+    out += " --" + one.key + (one.value == Json(true) ? "" : " " + one.value.dump());
+  }
+  return out;
+}
+
+LaunchScript write_servers(const Plan& plan, const LaunchProblem& problem, const ServerDialect& dialect) {
+  const Workflow& workflow = problem.workflow;
+  LaunchScript script;
+  script.plan = plan;
+  if (!workflow.has_task(kServed)) {
+    script.refusal = "A server generates, and the workflow has no generation";
+    return script;
+  }
+  TaskPlan& task = script.plan.tasks.at(kServed);
+  task.unstated = {};
+  for (std::size_t i = 0; i < task.replicas.size() && script.refusal.empty(); ++i)
+    script.refusal = placement_refusal(task.replicas[i], i, dialect, problem.cluster);
+  if (!script.refusal.empty()) return script;
+  task.micro_batch_sequences = 1;
+  task.recompute = Recompute::none;
+  take_layout(dialect, problem, script);
+  take_options(dialect, problem, script);
+  TrainerSettings options;
+  options.begin_group("Options of all servers");
+  write_rows(dialect.options, "", as_task(task, task.replicas.front()), options);
+  options.set(dialect.length, max_prompt_tokens(workflow) + max_response_tokens(workflow));
+  std::vector<NodeId> nodes;
+  std::vector<std::string> lines;
+  for (std::size_t number = 0; number < task.replicas.size(); ++number) {
+    const Replica& replica = task.replicas[number];
+    const TrainerTask server = as_task(task, replica);
+    TrainerSettings own;
+    write_rows(dialect.layout, "", server, own);
+    const double fraction = engine_memory_fraction(server, served_model(workflow), workflow.precision,
+                                                   smallest_memory_bytes(replica.devices(), problem.cluster)) -
+                            dialect.beside;
+    constexpr double kDigits = 1000;
+    own.set(dialect.fraction, std::round(fraction * kDigits) / kDigits);
+    const std::vector<NodeGpus> parts = gpus_by_node(replica.devices(), problem.cluster);
+    int rank = 0;
+    for (const NodeGpus& part : parts) {
+      TrainerSettings at = own;
+      std::string address;
+      if (parts.size() > 1) {
+        at.set("nnodes", static_cast<int>(parts.size()));
+        at.set("node-rank", rank++);
+        address =
+            " --dist-init-addr " +
+            quoted_for_shell(
+                as_comment(problem.cluster.nodes()[static_cast<std::size_t>(parts.front().node.value)].name) +
+                ":" + std::to_string(kInitPort + static_cast<int>(number)));
+      }
+      std::string layers;
+      if (has_uneven_ends(server)) {
+        for (const int count : server.stage_layers)
+          layers += (layers.empty() ? "" : ",") + std::to_string(count);
+        layers = std::string(dialect.layers) + "=" + layers + " ";
+      }
+      const auto known = std::find(nodes.begin(), nodes.end(), part.node);
+      const auto index = static_cast<std::size_t>(known - nodes.begin());
+      if (known == nodes.end()) {
+        nodes.push_back(part.node);
+        lines.emplace_back();
+      }
+      lines[index] += "    " + (std::string_view(dialect.layers).empty() ? "" : layers) + "serve " +
+                      part.list() + " " + std::to_string(kFirstPort + static_cast<int>(number)) + flags_of(at) +
+                      address + "\n";
+    }
+  }
+  script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
+  script.variables.push_back(node_variable());
+  script.notes.emplace_back("Run it on every node. Replica n answers on port 8000 + n of its first node.");
+  script.body = flag_arguments(options) +
+                "\n# serve GPUS PORT OPTIONS...\nserve() {\n  CUDA_VISIBLE_DEVICES=\"$1\" " + dialect.program +
+                " --host 0.0.0.0 --port \"$2\" \"${arguments[@]}\" \"${@:3}\" &\n}\n\n" +
+                case_of_nodes(nodes, lines, problem.cluster) + "wait\n";
+  return script;
+}
+
+// ---- reading ----
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find(' '), line.size());
+    if (end > 0) words.emplace_back(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return words;
+}
+
+void read_servers(std::string_view script, const LaunchProblem& problem, Plan& plan,
+                  const ServerDialect& dialect) {
+  const Model& model = served_model(problem.workflow);
+  TrainerTask task;
+  task.options.execution.packed = task.options.execution.continuous_batching =
+      task.options.execution.fused_attention = true;
+  std::map<int, std::map<int, std::vector<DeviceId>>> devices;  // by server and by its node
+  std::map<int, TrainerTask> servers;
+  double fraction = 0;
+  for (const NodeLine& line : lines_of_nodes(script, problem.cluster)) {
+    const std::vector<std::string> words = words_of(line.text);
+    const auto serve = std::find(words.begin(), words.end(), "serve");
+    if (words.end() - serve < 3)
+      throw_bad_input("expected \"serve GPUS PORT\", got \"" + std::string(line.text) + "\"");
+    int port = 0;
+    (void)std::from_chars(serve[2].data(), serve[2].data() + serve[2].size(), port);
+    const std::vector<DeviceId> of_node = devices_on(line.node, serve[1], problem.cluster);
+    const TrainerSettings own = read_flags(line.text);
+    devices[port - kFirstPort][own.integer("node-rank", 0)] = of_node;
+    TrainerTask& server = servers[port - kFirstPort];
+    read_rows(dialect.layout, "", own, server);
+    server.stage_layers = even_stages(model.layers, server.pipeline_parallel);
+    const std::string& first = words.front();
+    if (serve != words.begin() && first.find('=') != std::string::npos)
+      server.stage_layers = listed_numbers(first.substr(first.find('=') + 1), server.pipeline_parallel, first);
+    if (servers.size() == 1) fraction = own.number(dialect.fraction, 0);
+  }
+  if (servers.empty()) throw_bad_input("the script has no server");
+  task.tensor_parallel = servers.begin()->second.tensor_parallel;
+  task.pipeline_parallel = servers.begin()->second.pipeline_parallel;
+  for (const auto& [number, server] : servers)
+    task.tensor_parallel = std::min(task.tensor_parallel, server.tensor_parallel);
+  read_rows(dialect.options, "", read_flags(script), task);
+  Execution& execution = task.options.execution;
+  if (dialect.splits_experts && execution.expert_parallel > 1)
+    execution.expert_tensor_parallel = std::max(1, task.tensor_parallel / execution.expert_parallel);
+  TaskPlan& out = plan.tasks[kServed];
+  out = task.options;
+  for (const auto& [number, server] : servers) {
+    std::vector<DeviceId> all;
+    for (const auto& [rank, of_node] : devices.at(number))
+      all.insert(all.end(), of_node.begin(), of_node.end());
+    const std::vector<Replica> one = replicas_on(all, server.stage_layers, server.tensor_parallel, false);
+    if (one.size() != 1)
+      throw_bad_input("server " + std::to_string(number) + " has GPUs of another number than its sizes");
+    out.replicas.push_back(one.front());
+  }
+  for (Replica& replica : out.replicas) replica.batch_share = 1.0 / static_cast<double>(out.replicas.size());
+  const Replica& first = out.replicas.front();
+  out.execution.kv_cache_bytes =
+      kv_cache_bytes_of(fraction + dialect.beside, as_task(out, first), model, problem.workflow.precision,
+                        smallest_memory_bytes(first.devices(), problem.cluster));
+}
+
+}  // namespace
+
+LaunchDialect vllm_launch() {
+  return {"vllm", "0.11",
+          [](const Plan& plan, const LaunchProblem& problem) { return write_servers(plan, problem, kVllm); },
+          [](std::string_view script, const LaunchProblem& problem, Plan& plan) {
+            read_servers(script, problem, plan, kVllm);
+          }};
+}
+
+LaunchDialect sglang_launch() {
+  return {"sglang", "0.5.10",
+          [](const Plan& plan, const LaunchProblem& problem) { return write_servers(plan, problem, kSglang); },
+          [](std::string_view script, const LaunchProblem& problem, Plan& plan) {
+            read_servers(script, problem, plan, kSglang);
+          }};
+}
+
+}  // namespace sextant
