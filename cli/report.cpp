@@ -13,7 +13,8 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::string cluster, runs, coefficients, accuracy, plan, prediction, search, explanation;
+  std::string cluster, runs, coefficients, accuracy, plan, prediction, search, explanation, placement,
+      simulation;
   std::string title = "Sextant report";
   std::string out = "report.html";
   std::string markdown;
@@ -49,8 +50,10 @@ int run(const Options& options) {
   load_into(input.prediction, options.prediction, options.folder, "prediction.json");
   load_into(input.search, options.search, options.folder, "search.json");
   load_into(input.explanation, options.explanation, options.folder, "explanation.json");
-  if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan &&
-      !input.prediction && !input.search && !input.explanation) {
+  load_into(input.placement, options.placement, options.folder, "placement.json");
+  load_into(input.simulation, options.simulation, options.folder, "simulation.json");
+  if (!input.placement && !input.simulation && !input.cluster && !input.runs && !input.coefficients &&
+      !input.accuracy && !input.plan && !input.prediction && !input.search && !input.explanation) {
     throw_bad_input("nothing to report: give a folder with cluster.json, runs.json, ..., or single documents");
   }
   if (options.json) {
@@ -83,6 +86,8 @@ void add_report(CommandLine& line) {
   command.add_option("--search", options->search, "Search document, from sextant plan --search-out");
   command.add_option("--explanation", options->explanation,
                      "Explanation document, from sextant plan --explain-out");
+  command.add_option("--placement", options->placement, "Placement document of sextant coschedule");
+  command.add_option("--simulation", options->simulation, "Document of sextant coschedule simulate --out");
   command.add_option("--title", options->title, "Title of the page").shows_default();
   command.add_output("--out", options->out, "HTML file to write").shows_default();
   command.add_output("--markdown", options->markdown, "Markdown file to write");

@@ -1,6 +1,7 @@
 // sextant coschedule: many jobs on a rollout and a training pool.
 #include <memory>
 
+#include "cli/coschedule/permit_commands.h"
 #include "cli/coschedule/placement_commands.h"
 #include "cli/coschedule/trace_commands.h"
 #include "cli/shared/command.h"
@@ -12,7 +13,7 @@ namespace {
 
 using namespace coschedule;
 
-enum class Act { create, job, place, leave, repack, show, simulate, compare };
+enum class Act { create, job, place, leave, repack, show, run, simulate, compare };
 
 struct Coscheduling {
   Act act = Act::show;
@@ -46,6 +47,8 @@ int run(const Coscheduling& options) {
       return repack_jobs(options.given);
     case Act::show:
       return show_placement(options.given);
+    case Act::run:
+      return run_group(options.given);
     case Act::simulate:
       return simulate_trace(options.given);
     case Act::compare:
@@ -74,6 +77,7 @@ void add_coschedule(CommandLine& line) {
                                {"leave", Act::leave},
                                {"repack", Act::repack},
                                {"show", Act::show},
+                               {"run", Act::run},
                                {"simulate", Act::simulate},
                                {"compare", Act::compare}},
                   "What to do; see below")
@@ -85,6 +89,13 @@ void add_coschedule(CommandLine& line) {
                    "place, leave, repack: print the answer, change nothing");
   command.add_flag("--why", options->given.why,
                    "place: every place that was looked at, its price, and why it was refused");
+  command.add_flag("--certainty", options->given.certainty,
+                   "show: what these jobs would cost, placed anew, at several probabilities");
+  command
+      .add_option("--probability", options->given.probability,
+                  "create, simulate, compare: share of the iterations in which jobs keep their promise")
+      .check(number_between(0.5, 1))
+      .shows_default();
   command.add_flag("--training-may-grow", options->given.training_may_grow,
                    "place: a group may get more training nodes; its jobs must be restarted then");
   command
@@ -96,7 +107,7 @@ void add_coschedule(CommandLine& line) {
       .may_be_repeated();
   command
       .add_option("--restart-seconds", options->given.repack.restart_s,
-                  "repack: time for which a job that moves stands still")
+                  "repack, simulate, compare: time for which a job that moves stands still")
       .check(non_negative_number())
       .shows_default();
   command
@@ -105,8 +116,21 @@ void add_coschedule(CommandLine& line) {
       .check(positive_number())
       .shows_default();
   command.add_option("--name", options->given.question.name, "job, leave: name of the job");
-  command.add_output("--out", options->given.out, "job, simulate: document to write");
+  command.add_output("--out", options->given.out, "job, simulate: document to write; run: its log as CSV");
   command.add_flag("--json", options->given.json, "show, simulate: print the document instead of a table");
+
+  const std::string permits = "The permits of run";
+  command.add_option("--group", options->given.group, "Group of the placement; default: its only one")
+      .in_group(permits);
+  command.add_option("--socket", options->given.socket, "Path of the Unix socket to serve").in_group(permits);
+  command
+      .add_choice(
+          "--order", options->given.order,
+          Choices<ServingOrder>{{"turns", ServingOrder::turns}, {"first-come", ServingOrder::first_come}},
+          "Who is next on a node: each job once a round, or whoever asked first")
+      .in_group(permits);
+  command.add_flag("--until-left", options->given.until_left, "End when every job has been there and left")
+      .in_group(permits);
 
   const std::string pools = "The pools of create";
   command.add_option("--rollout-pool", options->given.rollout_pool, "GPU and its price an hour: H20-96GB=1.85")
@@ -164,6 +188,49 @@ void add_coschedule(CommandLine& line) {
       .check(number_between(0.01, 1))
       .shows_default()
       .in_group(traces);
+  command
+      .add_option("--response-median", options->given.rules.response_median,
+                  "Median response as a share of the maximum, log-normal; 0: no lengths")
+      .check(number_between(0, 1))
+      .in_group(traces);
+  command.add_option("--response-sigma", options->given.rules.response_sigma, "Deviation of its logarithm")
+      .check(number_between(0, 5))
+      .shows_default()
+      .in_group(traces);
+  command
+      .add_choice("--drift", options->given.rules.drift,
+                  Choices<DriftSetting>{{"none", DriftSetting::none},
+                                        {"increasing", DriftSetting::increasing},
+                                        {"decreasing", DriftSetting::decreasing},
+                                        {"mixed", DriftSetting::mixed}},
+                  "Lengths over the run of a job (WEAVE, section 6.6)")
+      .in_group(traces);
+  command
+      .add_choice(
+          "--tails", options->given.tails,
+          Choices<TailRule>{{"stay", TailRule::stay}, {"fixed", TailRule::fixed}, {"best", TailRule::best}},
+          "Long tails of rollouts: stay, move at --tail-threshold, or where it is best")
+      .in_group(traces);
+  command
+      .add_option("--tail-threshold", options->given.tail_threshold,
+                  "run, and --tails fixed: share of the responses that have ended when a tail moves")
+      .check(number_between(0.01, 0.999))
+      .shows_default()
+      .in_group(traces);
+  command
+      .add_option("--failures-every", options->given.failures_every_s,
+                  "Mean seconds that a job runs between failures; 0: none")
+      .check(non_negative_number())
+      .in_group(traces);
+  command
+      .add_option("--bound-every", options->given.bound_every,
+                  "simulate: events between lower bounds of the cost, for the report; 0: none")
+      .check(integer_between(0, 1000000))
+      .in_group(traces);
+  command.add_option("--return-after", options->given.return_after_s, "Seconds until a failed job comes back")
+      .check(non_negative_number())
+      .shows_default()
+      .in_group(traces);
   command.add_option("--seed", options->given.rules.seed, "Seed of draws").shows_default().in_group(traces);
   command.add_option("--seeds", options->given.seeds, "compare: number of drawn traces")
       .check(integer_between(1, 100000))
@@ -189,7 +256,8 @@ void add_coschedule(CommandLine& line) {
       "a\n"
       "job with which every job keeps what it was promised; leave takes a job out; repack regroups jobs\n"
       "where that pays for their restarts; show prints all groups and\n"
-      "checks their promises; simulate replays arrivals; compare runs all policies.\n"
+      "checks their promises; run gives permits for phases to real jobs;\n"
+      "simulate replays arrivals; compare runs all policies.\n"
       "Exits 1 if there is no place, or if a promise is broken.\n"
       "Example: sextant coschedule place --state placement.json --job job.json --why");
   command.runs([options] { return run(*options); });

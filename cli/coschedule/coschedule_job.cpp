@@ -12,12 +12,12 @@ namespace sextant::cli {
 namespace {
 
 // Time of both phases of an iteration.
-struct PhaseTimes {
+struct PredictedPhases {
   double rollout_s = 0, training_s = 0, sync_s = 0;
 };
 
-PhaseTimes times_of(const Workflow& workflow, const Prediction& prediction) {
-  PhaseTimes times;
+PredictedPhases phases_predicted(const Workflow& workflow, const Prediction& prediction) {
+  PredictedPhases times;
   times.rollout_s = prediction.tasks.at(workflow.actor_generation().name).time_s + prediction.rule_reward_s;
   times.sync_s = prediction.weight_sync_s + prediction.data_s;
   times.training_s = prediction.iteration_s - times.rollout_s - times.sync_s;
@@ -64,6 +64,24 @@ Suspended suspended_on(const LoadedInputs& loaded, const Prediction& prediction,
   return largest;
 }
 
+// Lengths of the workflow, with shares for which typical phases take what the model predicts for them.
+coschedule::Responses responses_of(const Workflow& workflow, const TaskPlan& generation,
+                                   const PredictedPhases& bounds, const PredictedPhases& typical) {
+  coschedule::Responses responses;
+  responses.tokens = workflow.response_tokens;
+  responses.count = std::max(1, workflow.sequences());
+  responses.workers = static_cast<int>(generation.replicas.size());
+  const double max = responses.tokens.max_tokens(), mean = responses.tokens.mean_tokens() / max,
+               longest = responses.tokens.longest_of(responses.count) / max;
+  if (mean >= 1) return responses;
+  if (longest > mean)
+    responses.batch_share =
+        std::clamp((longest - typical.rollout_s / bounds.rollout_s) / (longest - mean), 0.0, 1.0);
+  responses.fixed_training_share =
+      std::clamp((typical.training_s / bounds.training_s - mean) / (1 - mean), 0.0, 1.0);
+  return responses;
+}
+
 }  // namespace
 
 coschedule::Job job_of(const JobQuestion& question) {
@@ -92,7 +110,7 @@ coschedule::Job job_of(const JobQuestion& question) {
   };
   const Workflow longest = with_longest_responses(workflow);
   const Prediction bound = predicted(longest), usual = predicted(workflow);
-  const PhaseTimes bounds = times_of(longest, bound), typical = times_of(workflow, usual);
+  const PredictedPhases bounds = phases_predicted(longest, bound), typical = phases_predicted(workflow, usual);
   const bool keeps_cache = !generation.execution.offload_weights;
   const Suspended rollout = suspended_on(loaded, bound, rollout_nodes,
                                          keeps_cache ? generation.execution.kv_cache_bytes : 0),
@@ -109,6 +127,7 @@ coschedule::Job job_of(const JobQuestion& question) {
   job.training_host_bytes = trained.host_bytes;
   job.rollout_warm_start_s = rollout.warm_start_s;
   job.training_warm_start_s = trained.warm_start_s;
+  job.responses = responses_of(workflow, generation, bounds, typical);
   job.typical_fraction =
       std::min(1.0, (typical.rollout_s + typical.training_s) / (bounds.rollout_s + bounds.training_s));
   return job;

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "cli/coschedule/coschedule_job.h"
+#include "planner/coschedule/control/permit_queue.h"
 #include "planner/coschedule/repack.h"
+#include "planner/coschedule/tail.h"
 #include "planner/coschedule/workload.h"
 
 namespace sextant::cli {
@@ -17,9 +19,14 @@ struct CoscheduleOptions {
   JobQuestion question;
   std::string out;
   std::vector<std::string> keep;  // jobs that are not restarted
-  bool dry_run = false, why = false, training_may_grow = false, json = false;
+  bool dry_run = false, why = false, training_may_grow = false, json = false, certainty = false;
+  double probability = 1;  // of create, simulate and compare; 1: not given
   double bound_s = 1;
   coschedule::RepackRules repack;
+  // The permits of run.
+  std::string group, socket;
+  coschedule::ServingOrder order = coschedule::ServingOrder::turns;
+  bool until_left = false;
   // The pools of create.
   std::string rollout_pool, training_pool;
   int gpus_per_node = 8, max_members = 5, max_rollout_nodes = 0, max_training_nodes = 0;
@@ -28,7 +35,10 @@ struct CoscheduleOptions {
   std::string trace, csv;
   coschedule::TraceRules rules;
   std::string policy = "weave";
-  int seeds = 10;
+  coschedule::TailRule tails = coschedule::TailRule::best;
+  double tail_threshold = coschedule::kWeaveThreshold;
+  double failures_every_s = 0, return_after_s = 2300;
+  int seeds = 10, bound_every = 0;
 };
 
 // "$57.04".

@@ -14,6 +14,7 @@
 #include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/round_robin.h"
+#include "planner/coschedule/tail.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -45,8 +46,12 @@ void print_cost(const Placement& placement, const CoscheduleOptions& options) {
              std::to_string(placement.training_nodes()) + " training nodes, " + dollars(usd) + " an hour");
   const bool may_grow =
       options.training_may_grow || std::any_of(placement.groups.begin(), placement.groups.end(), has_grown);
-  const CostBound bound =
-      min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, options.bound_s, may_grow);
+  std::vector<Job> jobs = placement.jobs();
+  if (placement.probability < 1) {
+    DrawnIterations drawn;
+    for (Job& job : jobs) job = relaxed_for_chance(job, drawn);
+  }
+  const CostBound bound = min_usd_per_hour(jobs, placement.pools, placement.groups, options.bound_s, may_grow);
   if (bound.usd_per_hour <= 0) return;
   const double gap = std::max(0.0, usd / bound.usd_per_hour - 1);
   print_line("any placement of these jobs" +
@@ -56,39 +61,93 @@ void print_cost(const Placement& placement, const CoscheduleOptions& options) {
              (bound.is_tight || placement.groups.empty() ? "" : " (a longer --bound-seconds may prove more)"));
 }
 
-void print_group(const Group& group, const Pools& pools) {
-  const Turns turns = turns_in_order(group, [&] {
-    std::vector<int> order(group.members.size());
-    std::iota(order.begin(), order.end(), 0);
-    return order;
-  }());
+std::vector<int> own_order(const Group& group) {
+  std::vector<int> order(group.members.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+// Prints what typical iterations take, and when the long tails of their rollouts move.
+void print_typical(const Group& group) {
+  RunningGroup running{&group, {}, {}};
+  std::vector<std::optional<Batch>> batches;
+  for (const Member& member : group.members)
+    batches.push_back(member.job.responses ? std::optional(typical_batch(*member.job.responses))
+                                           : std::nullopt);
+  for (std::size_t m = 0; m < batches.size(); ++m) {
+    running.batches.push_back(batches[m] ? &*batches[m] : nullptr);
+    running.times.push_back(typical_times(group.members[m].job));
+  }
+  const TailMoves stay = move_tails(running, TailRule::stay), best = move_tails(running, TailRule::best),
+                  fixed = move_tails(running, TailRule::fixed);
+  std::string moved;
+  for (std::size_t m = 0; m < batches.size(); ++m) {
+    if (best.phases[m].tail_s > 0)
+      moved +=
+          (moved.empty() ? "" : ", ") + group.members[m].job.name + " at " + format_percent(best.thresholds[m]);
+  }
+  print_line("a typical iteration takes " + format_seconds(stay.period_s) +
+             (moved.empty() ? "; moving long tails would not shorten it"
+                            : ", " + format_seconds(best.period_s) + " if the tails of rollouts move (" +
+                                  moved + " of the responses), " + format_seconds(fixed.period_s) +
+                                  " if all move at " + format_percent(kWeaveThreshold)));
+}
+
+void print_group(const Group& group, const Placement& placement) {
+  const Turns turns = turns_in_order(group, own_order(group));
+  const bool is_certain = placement.probability >= 1;
   print_line(group.name + ": " + std::to_string(group.rollout_nodes) + " rollout and " +
-             std::to_string(group.training_nodes) + " training nodes, " + dollars(group.usd_per_hour(pools)) +
+             std::to_string(group.training_nodes) + " training nodes, " +
+             dollars(group.usd_per_hour(placement.pools)) +
              " an hour, an iteration of each job takes at most " + format_seconds(turns.period_s));
-  Table table({"job", "alone", "slowdown", "allowed", "rollout nodes", "rollout from", "training from"});
-  table.align_left(4);
+  KeptShares chance;
+  if (!is_certain) chance = DrawnIterations().of(group);
+  std::vector<std::string> head{"job",           "alone",        "slowdown",     "allowed",
+                                "rollout nodes", "rollout from", "training from"};
+  if (!is_certain) head.insert(head.begin() + 4, "kept");
+  Table table(head);
+  table.align_left(is_certain ? 4 : 5);
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     const Job& job = group.members[m].job;
     std::string nodes;
     for (const int node : group.members[m].rollout_nodes)
       nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
-    table.add({job.name, format_seconds(job.solo_s()), times(turns.period_s / job.solo_s()),
-               times(job.max_slowdown), nodes, format_seconds(std::max(0.0, turns.rollout_start_s[m])),
-               format_seconds(std::max(0.0, turns.training_start_s[m]))});
+    std::vector<std::string> row{job.name,
+                                 format_seconds(job.solo_s()),
+                                 times(is_certain ? turns.period_s / job.solo_s() : chance.slowdown[m]),
+                                 times(job.max_slowdown),
+                                 nodes,
+                                 format_seconds(std::max(0.0, turns.rollout_start_s[m])),
+                                 format_seconds(std::max(0.0, turns.training_start_s[m]))};
+    if (!is_certain) row.insert(row.begin() + 4, format_percent(chance.kept_fraction[m]));
+    table.add(std::move(row));
   }
   std::fputs(table.text().c_str(), stdout);
+  const bool has_lengths = std::any_of(group.members.begin(), group.members.end(),
+                                       [](const Member& member) { return member.job.responses.has_value(); });
+  if (has_lengths && group.members.size() > 1) print_typical(group);
 }
 
-std::string words_of(const Candidate& candidate) {
-  const auto nodes = [](int count, const char* pool) {
-    return std::to_string(count) + " more " + pool + (count == 1 ? " node" : " nodes");
-  };
-  if (candidate.group.empty()) return "a group of its own";
-  std::string more;
-  if (candidate.new_rollout_nodes > 0) more = " with " + nodes(candidate.new_rollout_nodes, "rollout");
-  if (candidate.new_training_nodes > 0)
-    more += (more.empty() ? " with " : " and ") + nodes(candidate.new_training_nodes, "training");
-  return candidate.group + (more.empty() ? " as it is" : more);
+// All jobs placed anew, in the order of the groups, at several probabilities.
+void print_certainty(const Placement& placement) {
+  Table table({"probability", "an hour", "rollout nodes", "training nodes"});
+  for (const double probability : {1.0, 0.99, 0.95, 0.9}) {
+    Placement anew{placement.pools, {}, probability};
+    DrawnIterations drawn;
+    PlacementRules rules;
+    rules.drawn = &drawn;
+    bool is_placed = true;
+    for (const Job& job : placement.jobs()) {
+      PlacementAnswer answer = place(anew, job, rules);
+      is_placed = is_placed && answer.is_placed;
+      if (answer.is_placed) take(anew, std::move(answer));
+    }
+    table.add({probability == 1 ? "always" : format_percent(probability),
+               is_placed ? dollars(anew.usd_per_hour()) : "no place", std::to_string(anew.rollout_nodes()),
+               std::to_string(anew.training_nodes())});
+  }
+  std::fputs(table.text().c_str(), stdout);
+  print_line("always: at the bounds, with every response of the maximum length");
 }
 
 void print_candidates(const std::vector<Candidate>& candidates) {
@@ -126,6 +185,7 @@ int create_placement(const CoscheduleOptions& options) {
   placement.pools.training =
       pool_of(options.training_pool, "--training-pool", options, options.max_training_nodes);
   placement.pools.max_members = options.max_members;
+  placement.probability = options.probability;
   const PlacementFile file(options.state, PlacementFile::Open::new_or_old);
   if (file.exists())
     throw_bad_input(options.state + ": exists already; remove it, or name another with --state");
@@ -147,6 +207,12 @@ int place_job(const CoscheduleOptions& options) {
     if (options.why) print_candidates(answer.candidates);
     return kAnswerIsNo;
   }
+  PlacementAnswer certain;
+  if (placement.probability < 1) {
+    Placement at_bounds = placement;
+    at_bounds.probability = 1;
+    certain = place(at_bounds, job, rules);
+  }
   const Group group = answer.group;
   const Candidate chosen = answer.chosen;
   const std::vector<Candidate> candidates = answer.candidates;
@@ -156,7 +222,13 @@ int place_job(const CoscheduleOptions& options) {
   require_kept(placement);
   print_line(job.name + ": " + words_of(named) + ", which adds " + dollars(chosen.added_usd_per_hour) +
              " an hour");
-  print_group(group, placement.pools);
+  print_group(group, placement);
+  if (certain.is_placed) {
+    Candidate in_certainty = certain.chosen;
+    if (certain.at) in_certainty.group = certain.group.name;
+    print_line("if every iteration had to keep the promises at the bounds, it would add " +
+               dollars(in_certainty.added_usd_per_hour) + " an hour: " + words_of(in_certainty));
+  }
   print_cost(placement, options);
   if (options.why) print_candidates(candidates);
   if (options.dry_run) return kDone;
@@ -184,6 +256,9 @@ int release_job(const CoscheduleOptions& options) {
 int repack_jobs(const CoscheduleOptions& options) {
   const PlacementFile file(options.state);
   Placement placement = loaded(file, options);
+  if (placement.probability < 1)
+    throw_bad_input(options.state +
+                    ": promises with a probability are not regrouped; repack needs --probability 1");
   for (const std::string& name : options.keep) {
     if (placement.group_of(name) == nullptr) throw_bad_input("--keep: no group has a job \"" + name + "\"");
   }
@@ -208,7 +283,7 @@ int repack_jobs(const CoscheduleOptions& options) {
   std::string names;
   for (const std::string& name : restarted) names += (names.empty() ? "" : ", ") + name;
   print_line("regrouping saves " + dollars(saved) + " an hour and restarts " + names);
-  for (const Group& group : placement.groups) print_group(group, placement.pools);
+  for (const Group& group : placement.groups) print_group(group, placement);
   print_cost(placement, options);
   require_kept(placement);
   if (options.dry_run) return kDone;
@@ -223,8 +298,9 @@ int show_placement(const CoscheduleOptions& options) {
     print_document(placement);
     return kDone;
   }
-  for (const Group& group : placement.groups) print_group(group, placement.pools);
+  for (const Group& group : placement.groups) print_group(group, placement);
   print_cost(placement, options);
+  if (options.certainty) print_certainty(placement);
   const std::vector<std::string> broken = broken_promises(placement);
   for (const std::string& sentence : broken) print_line("broken promise: " + sentence);
   return broken.empty() ? kDone : kAnswerIsNo;

@@ -29,6 +29,21 @@ JobTrace trace_of(const CoscheduleOptions& options, std::uint64_t seed) {
   }
 }
 
+SimulationOptions simulation_options(const CoscheduleOptions& options, const Interrupt& interrupt,
+                                     std::uint64_t seed) {
+  SimulationOptions simulation;
+  simulation.seed = seed;
+  simulation.is_cancelled = &interrupt.flag();
+  simulation.tails = options.tails;
+  simulation.tail_threshold = options.tail_threshold;
+  if (options.probability < 1) simulation.probability = options.probability;
+  simulation.restart_s = options.repack.restart_s;
+  simulation.mean_time_between_failures_s = options.failures_every_s;
+  simulation.bound_every = options.bound_every;
+  simulation.return_after_s = options.return_after_s;
+  return simulation;
+}
+
 void add_row(Table& table, const Simulation& result) {
   int placed = 0;
   for (const auto& [name, count] : result.decisions) placed += count;
@@ -42,6 +57,18 @@ void add_row(Table& table, const Simulation& result) {
              share(Decision::rollout_scaling), share(Decision::new_group),
              std::to_string(result.max_rollout_nodes), std::to_string(result.max_training_nodes),
              format_seconds(result.decision_p99_s)});
+}
+
+// Prints failures, jobs that were placed anew and restarts, if there were any.
+void print_interruptions(const Simulation& result) {
+  if (result.failures > 0)
+    print_line(std::to_string(result.failures) + " failures; each job came back from its last whole iteration");
+  if (result.resubmissions > 0)
+    print_line(std::to_string(result.resubmissions) + " jobs had drifted and were placed anew");
+  if (result.restarts > 0)
+    print_line(std::to_string(result.restarts) + " restarts of jobs that were regrouped");
+  if (result.restart_s > 0)
+    print_line("jobs stood still for " + format_seconds(result.restart_s) + " in restarts");
 }
 
 Table table_of_simulations() {
@@ -71,16 +98,15 @@ int simulate_trace(const CoscheduleOptions& options) {
   const Policy* policy = find_policy(options.policy);
   const JobTrace trace = trace_of(options, options.rules.seed);
   const Interrupt interrupt;
-  SimulationOptions simulation;
-  simulation.seed = options.rules.seed;
-  simulation.is_cancelled = &interrupt.flag();
-  const Simulation result = simulate(trace, *policy, simulation);
+  const Simulation result =
+      simulate(trace, *policy, simulation_options(options, interrupt, options.rules.seed));
   if (options.json) {
     print_document(result);
   } else {
     Table table = table_of_simulations();
     add_row(table, result);
     std::fputs(table.text().c_str(), stdout);
+    print_interruptions(result);
     if (result.refused > 0) print_line(std::to_string(result.refused) + " jobs found no place");
     if (result.was_interrupted) print_line("interrupted: the rest of the trace was not simulated");
   }
@@ -93,14 +119,16 @@ int simulate_trace(const CoscheduleOptions& options) {
 
 int compare_policies(const CoscheduleOptions& options) {
   const Interrupt interrupt;
-  SimulationOptions simulation;
-  simulation.is_cancelled = &interrupt.flag();
   const int seeds = options.trace.empty() ? options.seeds : 1;
-  std::map<std::string, Mean> cost, kept, slowdown;
+  struct Row {
+    Mean cost, kept, slowdown, rollout_busy, training_busy, stopped;
+  };
+  std::map<std::string, Row> rows;
   int done = 0;
   for (; done < seeds && !interrupt.came(); ++done) {
-    simulation.seed = options.rules.seed + static_cast<std::uint64_t>(done);
-    const JobTrace trace = trace_of(options, simulation.seed);
+    const std::uint64_t seed = options.rules.seed + static_cast<std::uint64_t>(done);
+    const SimulationOptions simulation = simulation_options(options, interrupt, seed);
+    const JobTrace trace = trace_of(options, seed);
     double solo = 0;
     std::map<std::string, Simulation> results;
     for (const Policy& policy : policies()) {
@@ -112,19 +140,26 @@ int compare_policies(const CoscheduleOptions& options) {
     if (solo <= 0)
       throw_bad_input("coschedule compare: the jobs cost nothing, so that no costs can be compared");
     for (const auto& [name, result] : results) {
-      cost[name].add(result.total_usd / solo);
-      kept[name].add(result.kept_fraction);
-      slowdown[name].add(result.mean_slowdown);
+      Row& row = rows[name];
+      row.cost.add(result.total_usd / solo);
+      row.kept.add(result.kept_fraction);
+      row.slowdown.add(result.mean_slowdown);
+      row.rollout_busy.add(result.rollout_busy_fraction);
+      row.training_busy.add(result.training_busy_fraction);
+      row.stopped.add(result.restarts + result.resubmissions);
     }
   }
   if (done == 0) throw_machine_failed("interrupted before the first trace was simulated");
-  Table table({"policy", "cost over solo", "+-", "kept", "slowdown", "what it does"});
-  table.align_left(5);
+  Table table({"policy", "cost over solo", "+-", "kept", "+-", "slowdown", "+-", "rollout busy",
+               "training busy", "restarts", "what it does"});
+  table.align_left(10);
   for (const Policy& policy : policies()) {
-    const std::string name(policy.name);
-    table.add({name, times(cost[name].mean()), times(cost[name].standard_error()),
-               format_percent(kept[name].mean()), times(slowdown[name].mean()),
-               std::string(policy.description)});
+    const Row& row = rows[std::string(policy.name)];
+    table.add({std::string(policy.name), times(row.cost.mean()), times(row.cost.standard_error()),
+               format_percent(row.kept.mean()), format_percent(row.kept.standard_error()),
+               times(row.slowdown.mean()), times(row.slowdown.standard_error()),
+               format_percent(row.rollout_busy.mean()), format_percent(row.training_busy.mean()),
+               format_number(std::round(row.stopped.mean())), std::string(policy.description)});
   }
   std::fputs(table.text().c_str(), stdout);
   print_line("means of " + std::to_string(done) + (done == 1 ? " trace" : " traces") +

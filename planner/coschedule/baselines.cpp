@@ -7,16 +7,26 @@
 namespace sextant::coschedule {
 namespace {
 
-PlacementAnswer place_by_default(const Placement& placement, const Job& job, Random&) {
+PlacementAnswer place_by_default(const Placement& placement, const Job& job, PolicyState&) {
   return place(placement, job);
 }
 
-PlacementAnswer place_as_printed(const Placement& placement, const Job& job, Random&) {
+PlacementAnswer place_by_chance(const Placement& placement, const Job& job, PolicyState& state) {
+  PlacementRules rules;
+  rules.drawn = &state.drawn;
+  return place(placement, job, rules);
+}
+
+PlacementAnswer place_by_shares(const Placement& placement, const Job& job, PolicyState&) {
+  return place_like_gavel(placement, job);
+}
+
+PlacementAnswer place_as_printed(const Placement& placement, const Job& job, PolicyState&) {
   return place(placement, job, PlacementRules::as_printed());
 }
 
 // Solo disaggregation: a group of its own.
-PlacementAnswer place_alone(const Placement& placement, const Job& job, Random&) {
+PlacementAnswer place_alone(const Placement& placement, const Job& job, PolicyState&) {
   PlacementAnswer answer;
   answer.refusal = why_not_alone(job, placement.pools);
   if (!answer.refusal.empty()) return answer;
@@ -55,7 +65,7 @@ PlacementAnswer packed(const Placement& placement, std::size_t at, const Job& jo
   return answer;
 }
 
-PlacementAnswer place_at_random(const Placement& placement, const Job& job, Random& random) {
+PlacementAnswer place_at_random(const Placement& placement, const Job& job, PolicyState& state) {
   std::vector<std::size_t> possible;
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
     const Group& group = placement.groups[g];
@@ -63,10 +73,10 @@ PlacementAnswer place_at_random(const Placement& placement, const Job& job, Rand
         static_cast<int>(nodes_that_hold(group, job, placement.pools).size()) >= job.rollout_nodes)
       possible.push_back(g);
   }
-  const std::size_t chosen = std::uniform_int_distribution<std::size_t>(0, possible.size())(random);
-  if (chosen == possible.size()) return place_alone(placement, job, random);
+  const std::size_t chosen = std::uniform_int_distribution<std::size_t>(0, possible.size())(state.random);
+  if (chosen == possible.size()) return place_alone(placement, job, state);
   std::vector<int> nodes = nodes_that_hold(placement.groups[possible[chosen]], job, placement.pools);
-  std::shuffle(nodes.begin(), nodes.end(), random);
+  std::shuffle(nodes.begin(), nodes.end(), state.random);
   return packed(placement, possible[chosen], job, std::move(nodes));
 }
 
@@ -81,7 +91,7 @@ double idle_fraction(const Group& group) {
   return 1 - busy_s / (period_s * (group.rollout_nodes + group.training_nodes));
 }
 
-PlacementAnswer place_where_idle(const Placement& placement, const Job& job, Random& random) {
+PlacementAnswer place_where_idle(const Placement& placement, const Job& job, PolicyState& state) {
   double most = 0;
   std::optional<std::size_t> best;
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
@@ -94,7 +104,7 @@ PlacementAnswer place_where_idle(const Placement& placement, const Job& job, Ran
       best = g;
     }
   }
-  if (!best) return place_alone(placement, job, random);
+  if (!best) return place_alone(placement, job, state);
   const Group& group = placement.groups[*best];
   const std::vector<double> load = rollout_load_s(group);
   std::vector<int> nodes = nodes_that_hold(group, job, placement.pools);
@@ -109,13 +119,21 @@ PlacementAnswer place_where_idle(const Placement& placement, const Job& job, Ran
 const std::vector<Policy>& policies() {
   static const std::vector<Policy> all{
       {"weave", "default: the cheapest place that keeps every promise, of equal ones the tightest",
-       place_by_default},
+       place_by_default, false, 0, true},
       {"weave-repack", "the same, and running jobs are regrouped where that pays for their restarts",
-       place_by_default, true},
-      {"weave-paper", "WEAVE's Algorithm 1 as printed", place_as_printed},
+       place_by_default, true, 0, true},
+      {"weave-chance", "promises hold with --probability under the lengths of responses, not at their bounds",
+       place_by_chance, false, 0, true, true},
+      {"weave-paper", "WEAVE's Algorithm 1 as printed", place_as_printed, false, 0, true},
+      {"regroup-hourly", "WEAVE's Algorithm 1, and every hour all jobs are regrouped at their present lengths",
+       place_as_printed, false, 3600},
       {"most-idle", "the group whose nodes wait the most, whatever was promised", place_where_idle},
       {"random", "any group with the memory, or a new one, whatever was promised", place_at_random},
       {"solo", "a group of its own for every job", place_alone},
+      {"colocated", "verl on the training pool alone, with as many nodes as keep the promise", place_alone,
+       false, 0, false, false, colocated_use},
+      {"gavel", "whole jobs get shares of the time of nodes, as many as they were promised", place_by_shares,
+       false, 0, false, false, gavel_use},
   };
   return all;
 }

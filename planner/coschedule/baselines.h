@@ -1,4 +1,4 @@
-// Schedulers to compare with (section 6.5). None looks at what jobs were promised.
+// Schedulers to compare with (sections 6.1, 6.5 and 6.6).
 #pragma once
 
 #include <functional>
@@ -6,18 +6,31 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/coschedule/chance.h"
+#include "planner/coschedule/job_level.h"
 #include "planner/coschedule/place.h"
 
 namespace sextant::coschedule {
 
 using Random = std::mt19937_64;
 
-// A policy decides about arriving jobs. Those that choose at random draw from `random`.
+// A policy keeps this between its decisions.
+struct PolicyState {
+  Random random;
+  DrawnIterations drawn;
+};
+
+// A policy decides about arriving jobs.
 struct Policy {
   std::string_view name;
   std::string_view description;
-  PlacementAnswer (*place)(const Placement& placement, const Job& job, Random& random);
-  bool repacks = false;  // regroups running jobs after arrivals and ends (repack.h)
+  PlacementAnswer (*place)(const Placement& placement, const Job& job, PolicyState& state);
+  bool repacks = false;         // regroups running jobs after arrivals and ends (repack.h)
+  double regroups_every_s = 0;  // 0: never; all jobs, at the lengths that they have then
+  bool resubmits = false;       // jobs that have drifted too far
+  bool is_by_chance = false;    // promises hold with the probability of the simulation
+  // Null: members take turns phase by phase.
+  GroupUse (*use)(const RunningGroup& running, const Pools& pools) = nullptr;
 };
 
 // All policies, the default first.

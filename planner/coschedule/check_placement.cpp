@@ -1,10 +1,12 @@
 #include "planner/coschedule/check_placement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "core/units.h"
+#include "planner/coschedule/chance.h"
 
 namespace sextant::coschedule {
 namespace {
@@ -26,7 +28,7 @@ double held_bytes(const Group& group, int node) {
   return bytes;
 }
 
-void check_group(const Group& group, const Pools& pools, std::vector<std::string>& broken) {
+void check_group(const Group& group, const Pools& pools, bool is_certain, std::vector<std::string>& broken) {
   const auto add = [&](const std::string& what) { broken.push_back("group " + group.name + ": " + what); };
   if (static_cast<int>(group.members.size()) > pools.max_members)
     add(std::to_string(group.members.size()) + " jobs, at most " + std::to_string(pools.max_members) +
@@ -50,6 +52,7 @@ void check_group(const Group& group, const Pools& pools, std::vector<std::string
     if (job.training_nodes > group.training_nodes)
       add(job.name + " needs " + std::to_string(job.training_nodes) + " training nodes");
   }
+  if (!is_certain) return;
   const double period_s = simulated_period_s(group);
   for (const Member& member : group.members) {
     const Job& job = member.job;
@@ -58,6 +61,22 @@ void check_group(const Group& group, const Pools& pools, std::vector<std::string
       add("an iteration of " + job.name + " takes " + format_seconds(period_s) + ", alone " +
           format_seconds(alone_s) + ", and may be slowed down by a factor of " +
           std::to_string(job.max_slowdown));
+  }
+}
+
+// Other draws than those of the placement: shares differ by chance, by up to three standard errors.
+void check_chances(const Group& group, double probability, std::vector<std::string>& broken) {
+  if (group.members.size() == 1) return;
+  ChanceRules rules;
+  rules.iterations = 400;
+  rules.seed = 77;
+  const double error = 3 * std::sqrt(probability * (1 - probability) * (1.0 / 200 + 1.0 / rules.iterations));
+  const KeptShares chance = DrawnIterations(rules).of(group);
+  for (std::size_t m = 0; m < group.members.size(); ++m) {
+    if (chance.kept_fraction[m] + error >= probability) continue;
+    broken.push_back("group " + group.name + ": " + group.members[m].job.name + " keeps its promise in " +
+                     format_percent(chance.kept_fraction[m]) + " of its iterations, " +
+                     format_percent(probability) + " are promised");
   }
 }
 
@@ -106,7 +125,8 @@ std::vector<std::string> broken_promises(const Placement& placement) {
     }
     rollout_nodes += group.rollout_nodes;
     training_nodes += group.training_nodes;
-    check_group(group, placement.pools, broken);
+    check_group(group, placement.pools, placement.probability >= 1, broken);
+    if (placement.probability < 1) check_chances(group, placement.probability, broken);
   }
   const Pools& pools = placement.pools;
   if (pools.rollout.max_nodes > 0 && rollout_nodes > pools.rollout.max_nodes)

@@ -1,5 +1,5 @@
 // A check of placements by separate code: the members take their turns event by event, and nothing of
-// round_robin.h or place.h is used.
+// round_robin.h or place.h is used. Placements with a probability are checked with other draws (chance.h).
 #pragma once
 
 #include <string>

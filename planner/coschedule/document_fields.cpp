@@ -1,5 +1,7 @@
 #include "planner/coschedule/document_fields.h"
 
+#include "core/units.h"
+
 namespace sextant::coschedule {
 namespace {
 
@@ -25,7 +27,38 @@ Kind<double> seconds() { return number_from_to(0, 1e12, "expected seconds from 0
 Kind<double> bytes() { return number_from_to(0, 1e18, "expected bytes from 0 to 1e18"); }
 Kind<double> usd() { return number_from_to(0, 1e6, "expected dollars from 0 to 1e6"); }
 
+Kind<double> part_of_one() { return number_from_to(0, 1, "expected a share from 0 to 1"); }
+
+void require_bound(const JsonView& object, Responses& responses) {
+  const double longest = responses.tokens.max_tokens();
+  if (longest <= 0) object.required("tokens").fail("expected responses of at least one token");
+  if (responses.max_tokens > 0 && responses.max_tokens < longest)
+    object.required("max_tokens")
+        .fail("the longest response has " + format_number(longest) +
+              " tokens, the bound must be at least that");
+}
+
 }  // namespace
+
+const Fields<Responses>& responses_fields() {
+  static const Fields<Responses> fields{
+      required("tokens", &Responses::tokens, part<Lengths>("workflow.schema.json#/$defs/lengths"),
+               "Distribution of the response lengths."),
+      optional("max_tokens", &Responses::max_tokens, non_negative(),
+               "Length of every response in the bounds of the phases; missing: the longest of `tokens`.")
+          .then(require_bound),
+      optional("count", &Responses::count, whole(1, 1 << 20), "Responses of an iteration."),
+      optional("workers", &Responses::workers, whole(1, 1 << 16),
+               "Engines that generate, on all rollout nodes of the job together."),
+      optional("batch_share", &Responses::batch_share, part_of_one(),
+               "Share of a decode step's time that is in proportion to the sequences in it."),
+      optional("fixed_training_share", &Responses::fixed_training_share, part_of_one(),
+               "Share of the bound of training that does not depend on the lengths."),
+      optional("migration_s", &Responses::migration_s, seconds(),
+               "Time to stop the last responses of a rollout and prefill them on other workers."),
+  };
+  return fields;
+}
 
 const Fields<Job>& job_fields() {
   static const Fields<Job> fields{
@@ -47,10 +80,17 @@ const Fields<Job>& job_fields() {
       optional("rollout_warm_start_s", &Job::rollout_warm_start_s, seconds(),
                "Time to bring the state back from the host, on nodes that other jobs use too."),
       optional("training_warm_start_s", &Job::training_warm_start_s, seconds(), "The same for training."),
+      optional("responses", &Job::responses, object(responses_fields()),
+               "Lengths of the responses, which decide what iterations take; missing: typical_fraction does."),
+      optional(
+          "colocated_rollout_s", &Job::colocated_rollout_s, seconds(),
+          "Rollout on the training nodes instead, for the baselines that use these alone; 0: as rollout_s."),
+      optional("length_drift", &Job::length_drift, number_from_to(-2, 2, "expected a number from -2 to 2"),
+               "In a trace: lengths at the end of the run are 1 + 0.5 times this as long; negative: shorter."),
       optional("arrival_s", &Job::arrival_s, seconds(), "In a trace: when the job arrives."),
       optional("duration_s", &Job::duration_s, seconds(), "In a trace: how long the job runs alone."),
       optional("typical_fraction", &Job::typical_fraction, share("expected a number <= 1"),
-               "In a trace: what the phases of a typical iteration take of the bounds."),
+               "In a trace: what the phases of a typical iteration take of the bounds, without `responses`."),
   };
   return fields;
 }
@@ -108,6 +148,8 @@ const Fields<Placement>& placement_fields() {
   static const Fields<Placement> fields{
       required("pools", &Placement::pools, object(pools_fields()), "The pools that the jobs share."),
       required("groups", &Placement::groups, list_of(object(group_fields())), "Groups of jobs."),
+      optional("probability", &Placement::probability, share("expected a number <= 1"),
+               "Share of the iterations in which each job keeps its promise; 1: always, at the bounds."),
   };
   return fields;
 }
@@ -122,6 +164,11 @@ const Fields<SimulatedJob>& simulated_job_fields() {
       required("max_slowdown_seen", &SimulatedJob::max_slowdown_seen, positive(),
                "Iteration time in its slowest group over that alone."),
       required("kept", &SimulatedJob::kept, flag(), "Whether the whole run was within what it allows."),
+      optional("max_slowdown", &SimulatedJob::max_slowdown, positive(), "What the job allows."),
+      optional("resubmissions", &SimulatedJob::resubmissions, number_of(),
+               "Times that it was stopped and placed anew, as its lengths had drifted."),
+      optional("failures", &SimulatedJob::failures, number_of(), "Times that it failed and came back."),
+      optional("reason", &SimulatedJob::reason, any_text(), "Why it was placed there."),
   };
   return fields;
 }
@@ -135,6 +182,12 @@ const Fields<SimulatedState>& simulated_state_fields() {
       required("training_nodes", &SimulatedState::training_nodes, number_of(),
                "Nodes of the training pool in groups."),
       required("jobs", &SimulatedState::jobs, number_of(), "Jobs that run."),
+      optional("bound_usd_per_hour", &SimulatedState::bound_usd_per_hour, non_negative(),
+               "Lower bound of the cost of any placement of these jobs, where it was worked out."),
+      optional("rollout_busy_fraction", &SimulatedState::rollout_busy_fraction, non_negative(),
+               "Share of the rollout nodes' time in which they generate."),
+      optional("training_busy_fraction", &SimulatedState::training_busy_fraction, non_negative(),
+               "Share of the training nodes' time in which they train."),
   };
   return fields;
 }
@@ -166,6 +219,10 @@ const Fields<Simulation>& simulation_fields() {
                "Share of the training nodes' time in which they train."),
       required("refused", &Simulation::refused, number_of(), "Jobs for which there was no place."),
       optional("restarts", &Simulation::restarts, number_of(), "Restarts of jobs that were regrouped."),
+      optional("resubmissions", &Simulation::resubmissions, number_of(),
+               "Jobs that were stopped and placed anew, as their lengths had drifted."),
+      optional("failures", &Simulation::failures, number_of(), "Jobs that failed and came back."),
+      optional("restart_s", &Simulation::restart_s, non_negative(), "Time that jobs stood still for restarts."),
       required("decisions", &Simulation::decisions, by_name(number_of()), "Placements by kind."),
       required("decision_p50_s", &Simulation::decision_p50_s, non_negative(), "Median time of a decision."),
       required("decision_p99_s", &Simulation::decision_p99_s, non_negative(), "99th percentile of it."),

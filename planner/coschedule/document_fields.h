@@ -7,6 +7,7 @@
 
 namespace sextant::coschedule {
 
+[[nodiscard]] const Fields<Responses>& responses_fields();
 [[nodiscard]] const Fields<Job>& job_fields();
 [[nodiscard]] const Fields<Pool>& pool_fields();
 [[nodiscard]] const Fields<Pools>& pools_fields();

@@ -82,9 +82,10 @@ Placement Placement::parse(const JsonView& view) {
 
 Json Placement::to_json() const { return fields_to_json(*this, placement_fields()); }
 
-std::vector<double> rollout_load_s(const Group& group) {
+namespace {
+
+std::vector<double> rollout_load_of(const Group& group, const std::vector<Phases>& phases) {
   std::vector<double> nodes(static_cast<std::size_t>(group.rollout_nodes), 0.0);
-  const std::vector<Phases> phases = phases_of(group);
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     for (const int node : group.members[m].rollout_nodes)
       nodes[static_cast<std::size_t>(node)] += phases[m].rollout_s;
@@ -92,15 +93,21 @@ std::vector<double> rollout_load_s(const Group& group) {
   return nodes;
 }
 
-double load_s(const Group& group) {
+}  // namespace
+
+std::vector<double> rollout_load_s(const Group& group) { return rollout_load_of(group, phases_of(group)); }
+
+double load_s(const Group& group, const std::vector<Phases>& phases) {
   double training = 0, sync = 0;
-  for (const Phases& of : phases_of(group)) {
+  for (const Phases& of : phases) {
     training += of.training_s;
     sync += of.sync_s;
   }
-  const std::vector<double> nodes = rollout_load_s(group);
+  const std::vector<double> nodes = rollout_load_of(group, phases);
   return std::max({training, sync, *std::max_element(nodes.begin(), nodes.end())});
 }
+
+double load_s(const Group& group) { return load_s(group, phases_of(group)); }
 
 double cycle_s(const Group& group) {
   double longest = 0;

@@ -36,6 +36,8 @@ struct Placement {
 
   Pools pools;
   std::vector<Group> groups;
+  double probability =
+      1;  // of an iteration in which a job keeps its promise (chance.h); 1: at the bounds, always
 
   [[nodiscard]] double usd_per_hour() const;
   [[nodiscard]] int rollout_nodes() const;
@@ -56,6 +58,9 @@ struct Placement {
 [[nodiscard]] double load_s(const Group& group);
 // The same of each rollout node.
 [[nodiscard]] std::vector<double> rollout_load_s(const Group& group);
+// The same with other phases than the bounds.
+struct Phases;
+[[nodiscard]] double load_s(const Group& group, const std::vector<Phases>& phases);
 // The longest iteration of a member alone (T_cycle).
 [[nodiscard]] double cycle_s(const Group& group);
 // The shortest of what the members allow an iteration to take; infinite without members.

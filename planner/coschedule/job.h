@@ -6,10 +6,12 @@
 // a node, the states of the others wait in the memory of the host.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "planner/coschedule/responses.h"
 #include "sextant/document.h"
 #include "sextant/json.h"
 
@@ -25,15 +27,18 @@ struct Job {
   double sync_s = 0;      // transfer of the weights over an idle connection
   int rollout_nodes = 1;
   int training_nodes = 1;  // at least; with more, data parallelism is higher and training shorter in proportion
-  double max_slowdown = 1.5;         // SLO: iteration time in a group over that alone
-  double rollout_host_bytes = 0;     // of each rollout node, while the phase is suspended
-  double training_host_bytes = 0;    // of each training node
-  double rollout_warm_start_s = 0;   // states from the host to the GPUs, if other jobs use the node
-  double training_warm_start_s = 0;  // likewise
+  double max_slowdown = 1.5;           // SLO: iteration time in a group over that alone
+  double rollout_host_bytes = 0;       // of each rollout node, while the phase is suspended
+  double training_host_bytes = 0;      // of each training node
+  double rollout_warm_start_s = 0;     // states from the host to the GPUs, if other jobs use the node
+  double training_warm_start_s = 0;    // likewise
+  std::optional<Responses> responses;  // lengths, which decide what iterations really take
+  double colocated_rollout_s = 0;      // rollout_s on the training nodes instead; 0: the same as rollout_s
+  double length_drift = 0;             // over the run (drift.h); 0: none
   // For simulations.
   double arrival_s = 0;
   double duration_s = 0;        // running alone
-  double typical_fraction = 1;  // of the bounds: phases of a typical iteration
+  double typical_fraction = 1;  // of the bounds: phases of a typical iteration, for jobs without `responses`
 
   // The time of an iteration alone.
   [[nodiscard]] double solo_s() const { return rollout_s + training_s + sync_s; }

@@ -23,6 +23,8 @@ class Search {
         job_(job),
         rules_(rules),
         explains_(explains),
+        is_certain_(placement.probability >= 1),
+        drawn_(rules.drawn == nullptr ? own_drawn_ : *rules.drawn),
         free_rollout_(left_of(placement.pools.rollout, placement.rollout_nodes())),
         free_training_(left_of(placement.pools.training, placement.training_nodes())) {}
 
@@ -75,8 +77,9 @@ class Search {
                format_bytes(job_.training_host_bytes);
       });
     candidate.new_training_nodes = lacking;
-    if (!explains_ && std::max(cycle_s(group), job_.solo_s()) >
-                          std::min(max_iteration_s(group), job_.max_iteration_s()) * (1 + kRounding))
+    if (is_certain_ && !explains_ &&
+        std::max(cycle_s(group), job_.solo_s()) >
+            std::min(max_iteration_s(group), job_.max_iteration_s()) * (1 + kRounding))
       return;
     add_to(group, candidate);
   }
@@ -129,7 +132,38 @@ class Search {
     return nodes;
   }
 
-  [[nodiscard]] bool keeps_promises(Group& with, Candidate& candidate) const {
+  // The new member's turn comes last or, if promises are not kept then, earlier.
+  [[nodiscard]] bool keeps_by_chance(Group& with, Candidate& candidate) {
+    const std::size_t last = with.members.size() - 1;
+    Group best = with;
+    for (std::size_t at = last; at > 0; --at) {
+      if (drawn_.keeps(with, placement_.probability)) {
+        if (explains_) candidate.period_s = drawn_.of(with).period_s;
+        return true;
+      }
+      std::swap(with.members[at], with.members[at - 1]);
+    }
+    with = std::move(best);
+    if (explains_) explain_chance(with, candidate);
+    return false;
+  }
+
+  void explain_chance(const Group& with, Candidate& candidate) {
+    const KeptShares chance = drawn_.of(with);
+    candidate.period_s = chance.period_s;
+    for (std::size_t m = 0; m < with.members.size(); ++m) {
+      const Job& job = with.members[m].job;
+      if (chance.kept_fraction[m] >= placement_.probability && chance.slowdown[m] <= job.max_slowdown) continue;
+      candidate.refusal = job.name + " would keep its promise in " + format_percent(chance.kept_fraction[m]) +
+                          " of its iterations, and take " + format_number(chance.slowdown[m]) +
+                          " times as long as alone; " + format_percent(placement_.probability) + " and " +
+                          format_number(job.max_slowdown) + " times are promised";
+      return;
+    }
+  }
+
+  [[nodiscard]] bool keeps_promises(Group& with, Candidate& candidate) {
+    if (!is_certain_) return keeps_by_chance(with, candidate);
     const double limit_s = max_iteration_s(with) * (1 + kRounding);
     const double minimum_s = std::max(load_s(with), cycle_s(with));
     candidate.period_s = minimum_s;
@@ -181,7 +215,7 @@ class Search {
 
   void offer(Group group, const Candidate& candidate) {
     note(candidate);
-    const double fit = rules_.best_fit ? free_fraction(group, candidate.period_s) : 0;
+    const double fit = rules_.best_fit && is_certain_ ? free_fraction(group, candidate.period_s) : 0;
     const bool is_better = !best_group_ || candidate.added_usd_per_hour < best_.added_usd_per_hour ||
                            (candidate.added_usd_per_hour == best_.added_usd_per_hour && fit < best_fit_);
     if (!is_better) return;
@@ -199,6 +233,9 @@ class Search {
   const Job& job_;
   const PlacementRules& rules_;
   bool explains_;
+  bool is_certain_;
+  DrawnIterations own_drawn_;
+  DrawnIterations& drawn_;
   int free_rollout_, free_training_;
   Candidate best_;
   double best_fit_ = 0;
@@ -236,6 +273,18 @@ void shrink(Group& group) {
 }
 
 }  // namespace
+
+std::string words_of(const Candidate& candidate) {
+  const auto nodes = [](int count, const char* pool) {
+    return std::to_string(count) + " more " + pool + (count == 1 ? " node" : " nodes");
+  };
+  if (candidate.group.empty()) return "a group of its own";
+  std::string more;
+  if (candidate.new_rollout_nodes > 0) more = " with " + nodes(candidate.new_rollout_nodes, "rollout");
+  if (candidate.new_training_nodes > 0)
+    more += (more.empty() ? " with " : " and ") + nodes(candidate.new_training_nodes, "training");
+  return candidate.group + (more.empty() ? " as it is" : more);
+}
 
 std::string_view name_of(Decision decision) { return kDecisions.at(static_cast<std::size_t>(decision)); }
 

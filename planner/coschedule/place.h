@@ -7,13 +7,15 @@
 //
 // Beyond the paper: a group's training pool may grow (PlacementRules::training_may_grow), of places that cost the
 // same the one with the least free time left is taken (best_fit), and jobs are tried in saturated groups
-// too (tries_saturated): what is promised decides, and the period of turns says whether it is kept.
+// too (tries_saturated): what is promised decides, and the period of turns says whether it is kept. In a placement with
+// a probability, drawn iterations say it instead (chance.h).
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "planner/coschedule/chance.h"
 #include "planner/coschedule/group.h"
 
 namespace sextant::coschedule {
@@ -22,9 +24,11 @@ struct PlacementRules {
   bool training_may_grow = false;
   bool best_fit = true;
   bool tries_saturated = true;
+  // Iterations that earlier calls have drawn, for placements with a probability; may be null.
+  DrawnIterations* drawn = nullptr;
 
   // Algorithm 1 as printed: the first of equals, saturated groups pruned.
-  [[nodiscard]] static PlacementRules as_printed() { return {false, false, false}; }
+  [[nodiscard]] static PlacementRules as_printed() { return {false, false, false, nullptr}; }
 };
 
 enum class Decision { packing, rollout_scaling, training_scaling, new_group };
@@ -48,6 +52,9 @@ struct PlacementAnswer {
   std::vector<Candidate> candidates;  // all, cheapest first; only with `explains`
   std::string refusal;                // why there is no place at all
 };
+
+// "group-3 as it is, which adds $0.00 an hour" without the dollars: what was decided, in words.
+[[nodiscard]] std::string words_of(const Candidate& candidate);
 
 // Looks for a place and changes nothing. explains: lists also the places that a cheaper one makes needless.
 // Throws Error(bad_input) if a group has a job of this name.

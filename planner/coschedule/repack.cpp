@@ -5,6 +5,7 @@
 #include <set>
 
 #include "planner/coschedule/optimum.h"
+#include "planner/coschedule/place.h"
 
 namespace sextant::coschedule {
 namespace {
@@ -126,11 +127,12 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
   if (jobs.size() < 2 || jobs.size() > static_cast<std::size_t>(rules.max_jobs)) return std::nullopt;
   Optimum best = cheapest_placement(jobs, pools, {pools, {}}, 0);
   repacked.saved_usd_per_hour = before - best.placement.usd_per_hour();
-  if (repacked.saved_usd_per_hour <= kRounding * before) return std::nullopt;
+  if (!rules.accepts_any && repacked.saved_usd_per_hour <= kRounding * before) return std::nullopt;
   // Old groups go to the new ones in which they save the most restarts.
   std::set<std::size_t> free(repacked.old_groups.begin(), repacked.old_groups.end());
   std::vector<Group> left = std::move(best.placement.groups);
   std::set<std::string> staying;
+  Placement with_new = placement;  // for names
   while (!left.empty()) {
     std::size_t chosen = 0;
     std::optional<std::size_t> old;
@@ -149,7 +151,15 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
         }
       }
     }
-    if (!old) return std::nullopt;  // more groups than before, which is never cheaper
+    if (!old && !rules.accepts_any) return std::nullopt;  // more groups than before, which is never cheaper
+    if (!old) {
+      for (Group& of : left) {
+        of.name = group_alone(with_new, jobs.front()).name;
+        with_new.groups.push_back(of);
+        repacked.new_groups.push_back(std::move(of));
+      }
+      break;
+    }
     Successor successor(placement.groups[*old], left[chosen]);
     staying.insert(successor.staying().begin(), successor.staying().end());
     repacked.new_groups.push_back(successor.group());
@@ -163,7 +173,8 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
     restarts_usd += pools.usd_per_hour(job) * rules.restart_s / 3600;
     repacked.restarted.push_back(job.name);
   }
-  if (repacked.saved_usd_per_hour * rules.horizon_s / 3600 <= restarts_usd) return std::nullopt;
+  if (!rules.accepts_any && repacked.saved_usd_per_hour * rules.horizon_s / 3600 <= restarts_usd)
+    return std::nullopt;
   return repacked;
 }
 

@@ -8,7 +8,16 @@
 namespace sextant::coschedule {
 namespace {
 
-enum PhaseKind { rollout, training, sync, kPhases };
+enum PhaseKind { rollout, training, sync, tail };
+
+bool has_tails(const std::vector<Phases>& phases) {
+  return std::any_of(phases.begin(), phases.end(), [](const Phases& of) { return of.tail_s > 0; });
+}
+
+// The share of a node's workers on which the member's tail goes on; `nth` of its nodes, from 0.
+double tail_share(const Phases& phases, std::size_t nth) {
+  return phases.tail_s > 0 ? std::clamp(phases.tail_nodes - static_cast<double>(nth), 0.0, 1.0) : 0.0;
+}
 
 struct Edge {
   int from = 0, to = 0;
@@ -20,22 +29,23 @@ struct Edge {
 class EventGraph {
  public:
   EventGraph(const Group& group, const std::vector<Phases>& phases, const std::vector<int>& order)
-      : phases_(phases), nodes_(static_cast<int>(phases.size()) * kPhases) {
+      : phases_(phases),
+        kinds_(has_tails(phases) ? tail + 1 : sync + 1),
+        nodes_(static_cast<int>(phases.size()) * kinds_) {
+    add_turns(training, order);
+    add_turns(sync, order);
+    for (int node = 0; node < group.rollout_nodes; ++node) add_rollouts(group, node, order);
     for (int m = 0; m < static_cast<int>(phases.size()); ++m) {
-      add(m, rollout, m, training, 0);
+      if (phases[static_cast<std::size_t>(m)].tail_s > 0) {
+        add(m, rollout, m, tail, 0);
+        add(m, tail, m, training, 0);
+      } else {
+        add(m, rollout, m, training, 0);
+      }
       add(m, training, m, sync, 0);
       add(m, sync, m, rollout, 1);
     }
-    add_turns(training, order);
-    add_turns(sync, order);
-    for (int node = 0; node < group.rollout_nodes; ++node) {
-      std::vector<int> users;
-      for (const int m : order) {
-        const std::vector<int>& pinned = group.members[static_cast<std::size_t>(m)].rollout_nodes;
-        if (std::binary_search(pinned.begin(), pinned.end(), node)) users.push_back(m);
-      }
-      add_turns(rollout, users);
-    }
+    lengthen();
   }
 
   // The maximum of the cycles' ratios, from a lower bound of it, and starts with which it is reached.
@@ -48,8 +58,58 @@ class EventGraph {
  private:
   void add(int from, PhaseKind kind, int to, PhaseKind next, int rounds) {
     const Phases& of = phases_[static_cast<std::size_t>(from)];
-    const double weight_s = kind == rollout ? of.rollout_s : kind == training ? of.training_s : of.sync_s;
-    edges_.push_back({from * kPhases + kind, to * kPhases + next, weight_s, rounds});
+    const double weight_s = kind == rollout    ? of.rollout_s
+                            : kind == training ? of.training_s
+                            : kind == sync     ? of.sync_s
+                                               : of.tail_s;
+    edges_.push_back({from * kinds_ + kind, to * kinds_ + next, weight_s, rounds});
+  }
+
+  struct User {
+    int member;
+    double tail_share;  // of the node's workers
+  };
+
+  void add_rollouts(const Group& group, int node, const std::vector<int>& order) {
+    std::vector<User> users;
+    for (const int m : order) {
+      const std::vector<int>& pinned = group.members[static_cast<std::size_t>(m)].rollout_nodes;
+      const auto found = std::lower_bound(pinned.begin(), pinned.end(), node);
+      if (found == pinned.end() || *found != node) continue;
+      const auto nth = static_cast<std::size_t>(found - pinned.begin());
+      users.push_back({m, tail_share(phases_[static_cast<std::size_t>(m)], nth)});
+    }
+    const std::size_t count = users.size();
+    for (std::size_t i = 0; i < count && count > 1; ++i) {
+      const User &of = users[i], &next = users[(i + 1) % count];
+      const int rounds = i + 1 == count ? 1 : 0;
+      add(of.member, of.tail_share == 1 ? tail : rollout, next.member, rollout, rounds);
+      if (of.tail_share <= 0 || of.tail_share == 1) continue;
+      if (next.tail_share > 0) add(of.member, tail, next.member, tail, rounds);
+      if (count > 2) add(of.member, tail, users[(i + 2) % count].member, rollout, i + 2 >= count ? 1 : 0);
+      note_loss(of, next.member);
+    }
+  }
+
+  // The next rollout runs on the other workers of the node, with larger batches, until the tail has ended.
+  void note_loss(const User& of, int next) {
+    const double share = phases_[static_cast<std::size_t>(next)].batch_share;
+    const double slower = 1 - share + share / (1 - of.tail_share);
+    const double loss_s = phases_[static_cast<std::size_t>(of.member)].tail_s * (1 - 1 / slower);
+    for (Loss& loss : losses_) {
+      if (loss.from != of.member || loss.member != next) continue;
+      loss.seconds = std::max(loss.seconds, loss_s);  // on several nodes at the same time
+      return;
+    }
+    losses_.push_back({of.member, next, loss_s});
+  }
+
+  void lengthen() {
+    for (const Loss& loss : losses_) {
+      for (Edge& edge : edges_) {
+        if (edge.from == loss.member * kinds_ + rollout) edge.weight_s += loss.seconds;
+      }
+    }
   }
 
   void add_turns(PhaseKind kind, const std::vector<int>& users) {
@@ -89,28 +149,38 @@ class EventGraph {
     return weight_s / rounds;
   }
 
+  struct Loss {
+    int from, member;
+    double seconds;
+  };
+
   const std::vector<Phases>& phases_;
-  int nodes_;
+  int kinds_, nodes_;
   std::vector<Edge> edges_;
+  std::vector<Loss> losses_;  // of rollouts beside a tail
 };
 
 Turns turns_of(const Group& group, const std::vector<Phases>& phases, const std::vector<int>& order,
                double at_least_s) {
   std::vector<double> starts;
-  Turns turns{EventGraph(group, phases, order).min_period_s(at_least_s, starts), order, {}, {}, {}};
-  const double first = starts[static_cast<std::size_t>(order.front()) * kPhases + rollout];
+  Turns turns{EventGraph(group, phases, order).min_period_s(at_least_s, starts), order, {}, {}, {}, {}};
+  const bool with_tails = has_tails(phases);
+  const std::size_t kinds = with_tails ? tail + 1 : sync + 1;
+  const double first = starts[static_cast<std::size_t>(order.front()) * kinds + rollout];
   for (std::size_t m = 0; m < phases.size(); ++m) {
-    turns.rollout_start_s.push_back(starts[m * kPhases + rollout] - first);
-    turns.training_start_s.push_back(starts[m * kPhases + training] - first);
-    turns.sync_start_s.push_back(starts[m * kPhases + sync] - first);
+    turns.rollout_start_s.push_back(starts[m * kinds + rollout] - first);
+    turns.training_start_s.push_back(starts[m * kinds + training] - first);
+    turns.sync_start_s.push_back(starts[m * kinds + sync] - first);
+    if (with_tails) turns.tail_start_s.push_back(starts[m * kinds + tail] - first);
   }
   return turns;
 }
 
 // No period is shorter: of a resource or of one member.
 double at_least_s(const Group& group, const std::vector<Phases>& phases) {
-  double longest = load_s(group);
-  for (const Phases& of : phases) longest = std::max(longest, of.rollout_s + of.training_s + of.sync_s);
+  double longest = load_s(group, phases);
+  for (const Phases& of : phases)
+    longest = std::max(longest, of.rollout_s + of.tail_s + of.training_s + of.sync_s);
   return longest;
 }
 
@@ -134,10 +204,25 @@ std::vector<Phases> phases_of(const Group& group) {
   return all;
 }
 
-Turns turns_in_order(const Group& group, const std::vector<int>& order) {
-  const std::vector<Phases> phases = phases_of(group);
+bool shares_rollout_nodes(const Group& group, std::size_t member) {
+  const std::vector<int>& own = group.members[member].rollout_nodes;
+  for (std::size_t m = 0; m < group.members.size(); ++m) {
+    if (m == member) continue;
+    const std::vector<int>& other = group.members[m].rollout_nodes;
+    const bool shares = std::any_of(
+        own.begin(), own.end(), [&](int node) { return std::binary_search(other.begin(), other.end(), node); });
+    if (shares) return true;
+  }
+  return false;
+}
+
+Turns turns_of_phases(const Group& group, const std::vector<Phases>& phases, const std::vector<int>& order) {
   SEXTANT_CHECK(order.size() == phases.size() && !order.empty());
   return turns_of(group, phases, order, at_least_s(group, phases));
+}
+
+Turns turns_in_order(const Group& group, const std::vector<int>& order) {
+  return turns_of_phases(group, phases_of(group), order);
 }
 
 Turns best_turns(const Group& group, double sufficient_s) {

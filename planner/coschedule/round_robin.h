@@ -23,13 +23,28 @@ struct Turns {
   std::vector<int> order;  // positions of members, in the order of their turns on every resource
   // Start of the phases of one round by member, from the first one's rollout on.
   std::vector<double> rollout_start_s, training_start_s, sync_start_s;
+  std::vector<double> tail_start_s;  // empty if no tail moves
 };
 
-// Phases of a member inside its group: with warm starts where it shares nodes.
+// Phases of a member inside its group: with warm starts where it shares nodes. After its rollout, a tail may go on for
+// tail_s on the workers of its first tail_nodes nodes, while the next rollouts begin on the others (tail.h).
 struct Phases {
   double rollout_s = 0, training_s = 0, sync_s = 0;
+  double tail_s = 0;
+  double tail_nodes = 0;   // not necessarily whole
+  double batch_share = 0;  // Responses::batch_share: how much slower a rollout is on fewer workers
 };
+// The bounds, in which all responses end together.
 [[nodiscard]] std::vector<Phases> phases_of(const Group& group);
+
+// Whether another member uses one of the member's rollout nodes.
+[[nodiscard]] bool shares_rollout_nodes(const Group& group, std::size_t member);
+
+// The smallest period with these phases for the order, and the starts with which it is reached. A node has at most one
+// tail at a time, and at most one other rollout. The rollout after a tail is lengthened by what it would lose if the
+// whole tail overlapped it, so the period is never shorter than the true one.
+[[nodiscard]] Turns turns_of_phases(const Group& group, const std::vector<Phases>& phases,
+                                    const std::vector<int>& order);
 
 // The smallest period for the members' order, and the starts with which it is reached.
 [[nodiscard]] Turns turns_in_order(const Group& group, const std::vector<int>& order);

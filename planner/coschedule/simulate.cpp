@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <queue>
 #include <unordered_map>
 
+#include "core/units.h"
+#include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/document_fields.h"
+#include "planner/coschedule/draws.h"
+#include "planner/coschedule/drift.h"
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/round_robin.h"
 #include "sextant/error.h"
@@ -14,47 +19,65 @@
 namespace sextant::coschedule {
 namespace {
 
-// A group as it runs: phases of typical iterations.
-Group typical(Group group) {
-  for (Member& member : group.members) {
-    member.job.rollout_s *= member.job.typical_fraction;
-    member.job.training_s *= member.job.typical_fraction;
-  }
-  return group;
-}
-
-std::vector<int> own_order(const Group& group) {
-  std::vector<int> order(group.members.size());
-  for (std::size_t m = 0; m < order.size(); ++m) order[m] = static_cast<int>(m);
-  return order;
-}
-
-double typical_solo_s(const Job& job) {
-  return (job.rollout_s + job.training_s) * job.typical_fraction + job.sync_s;
-}
-
+// A job of the trace from its arrival to its end. Its run has steps, in which lengths do not change.
 struct Running {
   std::size_t job = 0;  // position in the trace
-  double left_s = 0;    // of its duration alone
+  double left_s = 0;    // of the step, alone
   double rate = 1;      // of that, in a second
   double since_s = 0;   // when left_s was right
+  double alone_s = 0;   // of the steps before
+  double paused_s = 0;  // from failures until returns
   double min_rate = 1;
+  int step = 0, resubmissions = 0, failures = 0;
   Decision decision = Decision::new_group;
-  std::uint64_t version = 0;
+  std::string reason;
+  std::uint64_t version = 0;      // of its end of a step
+  std::uint64_t incarnation = 0;  // of its failure
+  double first_solo_s = 0;        // an iteration alone, without drift
+  PhaseTimes times;               // of typical iterations alone, in this step
+  std::optional<Batch> batch;     // lengths of one, if the job has lengths
 };
 
-struct End {
+enum class EventKind { step_end, failure, comeback, hour };
+
+struct Event {
   double time_s = 0;
+  EventKind kind = EventKind::step_end;
   std::string name;
   std::uint64_t version = 0;
-  bool operator>(const End& other) const { return time_s > other.time_s; }
+  bool operator>(const Event& other) const { return time_s > other.time_s; }
 };
+
+int steps_of(const Job& job) { return job.length_drift == 0 ? 1 : kDriftSteps; }
+
+// The lengths of a step are those of its middle.
+double factor_of(const Job& job, int step) {
+  return length_factor(job.length_drift, (step + 0.5) / steps_of(job));
+}
+
+double whole_s(const Job& job, const Running& run) {
+  return job.duration_s / steps_of(job) * run.times.solo_s() / run.first_solo_s;
+}
+
+// Puts the run at the beginning of the step.
+void begin_step(const Job& job, int step, Running& run) {
+  const double factor = factor_of(job, step);
+  run.step = step;
+  if (job.responses) {
+    run.batch = typical_batch(with_longer_responses(*job.responses, factor));
+    run.times = times_of(job, *run.batch);
+  } else {
+    run.times = drifted_times(job, factor);
+  }
+  run.left_s = whole_s(job, run);
+}
 
 class Simulator {
  public:
   Simulator(const JobTrace& trace, const Policy& policy, const SimulationOptions& options)
-      : trace_(trace), policy_(policy), options_(options), random_(options.seed) {
+      : trace_(trace), policy_(policy), options_(options), state_{Random(options.seed), DrawnIterations()} {
     placement_.pools = trace.pools;
+    if (policy.is_by_chance) placement_.probability = options.probability;
     result_.policy = std::string(policy.name);
     result_.seed = options.seed;
   }
@@ -62,30 +85,54 @@ class Simulator {
   Simulation run() {
     std::size_t next = 0;
     if (!trace_.jobs.empty()) begin_s_ = now_s_ = trace_.jobs.front().arrival_s;
-    while (next < trace_.jobs.size() || !running_.empty()) {
+    if (policy_.regroups_every_s > 0)
+      events_.push({begin_s_ + policy_.regroups_every_s, EventKind::hour, "", 0});
+    while (next < trace_.jobs.size() || !running_.empty() || !down_.empty()) {
       if (options_.is_cancelled != nullptr && options_.is_cancelled->load(std::memory_order_relaxed)) {
         result_.was_interrupted = true;
         break;
       }
-      drop_outdated_ends();
-      const double end_s = ends_.empty() ? std::numeric_limits<double>::infinity() : ends_.top().time_s;
-      if (next < trace_.jobs.size() && trace_.jobs[next].arrival_s <= end_s) {
+      drop_outdated_events();
+      const double event_s = events_.empty() ? std::numeric_limits<double>::infinity() : events_.top().time_s;
+      if (next < trace_.jobs.size() && trace_.jobs[next].arrival_s <= event_s) {
         pass_until(trace_.jobs[next].arrival_s);
         arrive(next++);
       } else {
-        pass_until(end_s);
-        end(ends_.top().name);
+        pass_until(event_s);
+        const Event event = events_.top();
+        events_.pop();
+        happen(event);
       }
     }
     return finished();
   }
 
  private:
-  void drop_outdated_ends() {
-    while (!ends_.empty()) {
-      const auto found = running_.find(ends_.top().name);
-      if (found != running_.end() && found->second.version == ends_.top().version) return;
-      ends_.pop();
+  void drop_outdated_events() {
+    while (!events_.empty()) {
+      const Event& event = events_.top();
+      if (event.kind == EventKind::hour || event.kind == EventKind::comeback) return;
+      const auto found = running_.find(event.name);
+      if (found != running_.end() &&
+          event.version ==
+              (event.kind == EventKind::failure ? found->second.incarnation : found->second.version))
+        return;
+      events_.pop();
+    }
+  }
+
+  void happen(const Event& event) {
+    switch (event.kind) {
+      case EventKind::step_end:
+        return end_step(event.name);
+      case EventKind::failure:
+        return fail(event.name);
+      case EventKind::comeback:
+        return come_back(event.name);
+      case EventKind::hour:
+        regroup_all();
+        events_.push({now_s_ + policy_.regroups_every_s, EventKind::hour, "", 0});
+        return;
     }
   }
 
@@ -104,24 +151,72 @@ class Simulator {
 
   void arrive(std::size_t number) {
     const Job& job = trace_.jobs[number];
+    Running run;
+    run.job = number;
+    run.first_solo_s = typical_times(job).solo_s();
+    begin_step(job, 0, run);
+    if (!start(job, std::move(run))) ++result_.refused;
+    note();
+  }
+
+  // Places the job and lets it run from where it is. False if there is no place.
+  bool start(const Job& job, Running run) {
     const auto began = std::chrono::steady_clock::now();
-    PlacementAnswer answer = policy_.place(placement_, job, random_);
+    PlacementAnswer answer = policy_.place(placement_, job, state_);
     decision_s_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-    if (!answer.is_placed) {
-      ++result_.refused;
-      return;
-    }
+    if (!answer.is_placed) return false;
     ++result_.decisions[std::string(name_of(answer.chosen.decision))];
-    running_[job.name] = {number, job.duration_s, 1, now_s_, 1, answer.chosen.decision, 0};
+    run.decision = answer.chosen.decision;
+    if (run.reason.empty() && options_.keeps_jobs) {
+      answer.chosen.group = answer.at ? answer.group.name : "";
+      run.reason = words_of(answer.chosen) + ", which adds $" +
+                   format_number(answer.chosen.added_usd_per_hour) + " an hour";
+    }
+    run.since_s = now_s_;
+    run.version += 1;
+    run.incarnation += 1;
+    plan_failure(job, run);
+    running_.insert_or_assign(job.name, std::move(run));
     leave_sums(answer.at ? &placement_.groups[*answer.at] : nullptr);
     take(placement_, std::move(answer));
     settle(*placement_.group_of(job.name));
     if (policy_.repacks) regroup(std::string(placement_.group_of(job.name)->name));
+    return true;
+  }
+
+  void plan_failure(const Job& job, const Running& run) {
+    if (options_.mean_time_between_failures_s <= 0) return;
+    constexpr std::uint64_t kFailureStreams = std::uint64_t{1} << 41U;
+    Draws draws(options_.seed, kFailureStreams + (run.job << 12U) + run.incarnation);
+    events_.push({now_s_ + draws.exponential(options_.mean_time_between_failures_s), EventKind::failure,
+                  job.name, run.incarnation});
+  }
+
+  void end_step(const std::string& name) {
+    Running& run = running_.at(name);
+    const Job& job = trace_.jobs[run.job];
+    run.alone_s += whole_s(job, run);
+    if (run.step + 1 == steps_of(job)) return end(name);
+    begin_step(job, run.step + 1, run);
+    run.since_s = now_s_;
+    const Group* group = placement_.group_of(name);
+    leave_sums(group);
+    const bool is_slow = settle(*group);
+    if (is_slow && policy_.resubmits && (!job.responses || placement_.probability < 1)) resubmit(name);
     note();
   }
 
   void end(const std::string& name) {
     const Running run = running_.at(name);
+    leave_group(name);
+    finish_job(run);
+    note();
+  }
+
+  // Takes the job out of its group, whose other members go on.
+  Running leave_group(const std::string& name) {
+    Running run = running_.at(name);
+    advance(run);
     running_.erase(name);
     const Group* group = placement_.group_of(name);
     const std::string group_name = group->name;
@@ -130,83 +225,204 @@ class Simulator {
     for (const Group& left : placement_.groups) {
       if (left.name == group_name) settle(left);
     }
-    finish_job(run);
     if (policy_.repacks) regroup(group_name);
+    return run;
+  }
+
+  // Stops the job and places it with its present lengths; it stays where it is if there is no other place.
+  void resubmit(const std::string& name) {
+    const Running& before = running_.at(name);
+    const Job drifted =
+        with_drifted_profile(trace_.jobs[before.job], factor_of(trace_.jobs[before.job], before.step));
+    if (!why_not_alone(drifted, placement_.pools).empty()) return;
+    Running run = leave_group(name);
+    ++run.resubmissions;
+    ++result_.resubmissions;
+    if (!start(drifted, run)) return wait_for_place(name, std::move(run));
+    stand_still(name);
+  }
+
+  // A job that was placed anew stands still for a restart.
+  void stand_still(const std::string& name) {
+    Running& run = running_.at(name);
+    result_.restart_s += options_.restart_s;
+    run.left_s += options_.restart_s * run.rate;
+    events_.push({now_s_ + run.left_s / run.rate, EventKind::step_end, name, ++run.version});
+  }
+
+  // The job loses its part of an iteration.
+  void fail(const std::string& name) {
+    Running run = leave_group(name);
+    const Job& job = trace_.jobs[run.job];
+    const double whole = whole_s(job, run), done = std::max(0.0, whole - run.left_s);
+    run.left_s = whole - std::floor(done / run.times.solo_s()) * run.times.solo_s();
+    ++run.failures;
+    ++result_.failures;
+    run.since_s = now_s_;
+    down_.insert_or_assign(name, std::move(run));
+    events_.push({now_s_ + options_.return_after_s, EventKind::comeback, name, 0});
+    note();
+  }
+
+  void wait_for_place(const std::string& name, Running run) {
+    constexpr double kRetry_s = 600;
+    run.since_s = now_s_;
+    down_.insert_or_assign(name, std::move(run));
+    events_.push({now_s_ + kRetry_s, EventKind::comeback, name, 0});
+  }
+
+  void come_back(const std::string& name) {
+    Running run = down_.at(name);
+    down_.erase(name);
+    run.paused_s += now_s_ - run.since_s;
+    const Job& job = trace_.jobs[run.job];
+    const Job present = placement_.probability < 1 || !job.responses
+                            ? with_drifted_profile(job, factor_of(job, run.step))
+                            : job;
+    if (!start(present, run)) return wait_for_place(name, std::move(run));
     note();
   }
 
   // A job may stand still if it is ahead of what it was promised by that much, or if it has just come.
+  [[nodiscard]] bool may_restart(const Job& job, double restart_s) const {
+    const Running& run = running_.at(job.name);
+    const double elapsed_s = now_s_ - trace_.jobs[run.job].arrival_s - run.paused_s;
+    const double left_s = run.left_s - run.rate * (now_s_ - run.since_s);
+    const double done_s = run.alone_s + whole_s(trace_.jobs[run.job], run) - left_s;
+    return elapsed_s <= 0 || job.max_slowdown * done_s - elapsed_s >= restart_s;
+  }
+
   void regroup(const std::string& name) {
-    const RepackRules rules;
-    const auto may_restart = [&](const Job& job) {
-      const Running& run = running_.at(job.name);
-      const double elapsed_s = now_s_ - trace_.jobs[run.job].arrival_s;
-      const double done_s = job.duration_s - run.left_s + run.rate * (now_s_ - run.since_s);
-      return elapsed_s <= 0 || job.max_slowdown * done_s - elapsed_s >= rules.restart_s;
-    };
-    std::optional<Repacked> better = repack(placement_, name, may_restart, rules);
-    if (!better) return;
-    for (const std::size_t g : better->old_groups) leave_sums(&placement_.groups[g]);
+    RepackRules rules;
+    rules.restart_s = options_.restart_s;
+    std::optional<Repacked> better = repack(
+        placement_, name, [&](const Job& job) { return may_restart(job, rules.restart_s); }, rules);
+    if (better) take_regrouping(*std::move(better));
+  }
+
+  void take_regrouping(Repacked better) {
+    for (const std::size_t g : better.old_groups) leave_sums(&placement_.groups[g]);
     std::vector<std::string> changed;
-    for (const Group& group : better->new_groups) changed.push_back(group.name);
-    const std::vector<std::string> restarted = better->restarted;
-    take(placement_, *std::move(better));
+    for (const Group& group : better.new_groups) changed.push_back(group.name);
+    const std::vector<std::string> restarted = better.restarted;
+    take(placement_, std::move(better));
     for (const Group& group : placement_.groups) {
       if (std::find(changed.begin(), changed.end(), group.name) != changed.end()) settle(group);
     }
     for (const std::string& job : restarted) {
-      Running& run = running_.at(job);
-      if (now_s_ <= trace_.jobs[run.job].arrival_s) continue;
+      if (now_s_ <= trace_.jobs[running_.at(job).job].arrival_s) continue;
       ++result_.restarts;
-      run.left_s += rules.restart_s * run.rate;
-      ends_.push({now_s_ + run.left_s / run.rate, job, ++run.version});
+      stand_still(job);
     }
+  }
+
+  // Every job at its present lengths, in the cheapest groups of up to 13 jobs, if that saves something or if a promise
+  // is broken now. Restarts need not pay, as in section 6.6.
+  void regroup_all() {
+    if (placement_.groups.empty()) return;
+    Placement present = placement_;
+    bool is_broken = false;
+    for (Group& group : present.groups) {
+      for (Member& member : group.members) {
+        const Running& run = running_.at(member.job.name);
+        const Job& job = trace_.jobs[run.job];
+        const std::vector<int> nodes = member.rollout_nodes;
+        member = {with_drifted_profile(job, factor_of(job, run.step)), nodes};
+      }
+      const double limit_s = max_iteration_s(group);
+      is_broken = is_broken || best_turns(group, limit_s).period_s > limit_s * (1 + kRounding);
+    }
+    RepackRules rules;
+    rules.max_jobs = 13;
+    rules.accepts_any = true;
+    std::optional<Repacked> better = repack(
+        present, present.groups.front().name, [](const Job&) { return true; }, rules);
+    if (!better || (better->saved_usd_per_hour <= kRounding * usd_per_hour_ && !is_broken)) return;
+    take_regrouping(*std::move(better));
+    note();
   }
 
   // The group's nodes and work, which change with its members, are taken out of the sums, and added by settle.
   void leave_sums(const Group* group) {
     if (group == nullptr) return;
-    add(*group, -1);
+    add(sums_.at(group->name), -1);
     sums_.erase(group->name);
   }
 
-  void add(const Group& group, double sign) {
-    const Sums& sums = sums_[group.name];
-    usd_per_hour_ += sign * group.usd_per_hour(placement_.pools);
-    rollout_nodes_ += sign * group.rollout_nodes;
-    training_nodes_ += sign * group.training_nodes;
+  struct Sums {
+    double usd_per_hour = 0, rollout_nodes = 0, training_nodes = 0;
+    double rollout_busy = 0, training_busy = 0;  // nodes, on average
+  };
+
+  void add(const Sums& sums, double sign) {
+    usd_per_hour_ += sign * sums.usd_per_hour;
+    rollout_nodes_ += sign * sums.rollout_nodes;
+    training_nodes_ += sign * sums.training_nodes;
     rollout_busy_ += sign * sums.rollout_busy;
     training_busy_ += sign * sums.training_busy;
   }
 
-  // New rates for all members of a group that has changed.
-  void settle(const Group& group) {
-    const Group runs = typical(group);
-    const double period_s = turns_in_order(runs, own_order(runs)).period_s;
-    Sums& sums = sums_[group.name];
-    sums = {};
-    const std::vector<Phases> phases = phases_of(runs);
-    for (std::size_t m = 0; m < phases.size(); ++m) {
-      const Job& job = group.members[m].job;
-      sums.rollout_busy += phases[m].rollout_s / period_s * job.rollout_nodes;
-      sums.training_busy += phases[m].training_s / period_s * group.training_nodes;
-      Running& run = running_.at(job.name);
-      run.left_s = std::max(0.0, run.left_s - run.rate * (now_s_ - run.since_s));
-      run.since_s = now_s_;
-      run.rate = typical_solo_s(job) / period_s;
-      run.min_rate = std::min(run.min_rate, run.rate);
-      ends_.push({now_s_ + run.left_s / run.rate, job.name, ++run.version});
+  void advance(Running& run) const {
+    run.left_s = std::max(0.0, run.left_s - run.rate * (now_s_ - run.since_s));
+    run.since_s = now_s_;
+  }
+
+  GroupUse use_by_turns(const RunningGroup& runs) const {
+    const Group& group = *runs.group;
+    const TailMoves moves = move_tails(runs, options_.tails, options_.tail_threshold);
+    GroupUse use{std::vector<double>(group.members.size(), moves.period_s), 1.0 * group.rollout_nodes,
+                 1.0 * group.training_nodes, 0, 0};
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Phases& of = moves.phases[m];
+      use.rollout_busy_nodes +=
+          (of.rollout_s * group.members[m].job.rollout_nodes + of.tail_s * of.tail_nodes) / moves.period_s;
+      use.training_busy_nodes += of.training_s / moves.period_s * group.training_nodes;
     }
-    add(group, 1);
+    return use;
+  }
+
+  // New rates for all members of a group that has changed. True if a member is slower than allowed.
+  bool settle(const Group& group) {
+    RunningGroup runs{&group, {}, {}};
+    for (const Member& member : group.members) {
+      const Running& run = running_.at(member.job.name);
+      runs.times.push_back(run.times);
+      runs.batches.push_back(run.batch ? &*run.batch : nullptr);
+    }
+    bool is_slow = false;
+    const GroupUse use = policy_.use != nullptr ? policy_.use(runs, placement_.pools) : use_by_turns(runs);
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Job& job = group.members[m].job;
+      Running& run = running_.at(job.name);
+      advance(run);
+      run.rate = run.times.solo_s() / use.iteration_s[m];
+      run.min_rate = std::min(run.min_rate, run.rate);
+      is_slow = is_slow || 1 / run.rate > job.max_slowdown * (1 + kRounding);
+      events_.push({now_s_ + run.left_s / run.rate, EventKind::step_end, job.name, ++run.version});
+    }
+    Sums& sums = sums_[group.name];
+    sums = {0, use.rollout_nodes, use.training_nodes, use.rollout_busy_nodes, use.training_busy_nodes};
+    sums.usd_per_hour = use.rollout_nodes * placement_.pools.rollout.usd_per_node_hour() +
+                        use.training_nodes * placement_.pools.training.usd_per_node_hour();
+    add(sums, 1);
+    return is_slow;
   }
 
   void finish_job(const Running& run) {
     const Job& job = trace_.jobs[run.job];
-    SimulatedJob done{job.name, std::string(name_of(run.decision)), job.arrival_s, now_s_};
-    done.slowdown = job.duration_s > 0 ? (now_s_ - job.arrival_s) / job.duration_s : 1;
+    SimulatedJob done;
+    done.name = job.name;
+    done.decision = std::string(name_of(run.decision));
+    done.arrival_s = job.arrival_s;
+    done.end_s = now_s_;
+    done.slowdown = run.alone_s > 0 ? (now_s_ - job.arrival_s - run.paused_s) / run.alone_s : 1;
     done.max_slowdown_seen = 1 / run.min_rate;
     constexpr double kTolerance = 1e-6;
     done.kept = done.slowdown <= job.max_slowdown * (1 + kTolerance);
+    done.max_slowdown = job.max_slowdown;
+    done.resubmissions = run.resubmissions;
+    done.failures = run.failures;
+    done.reason = run.reason;
     ++ended_;
     kept_ += done.kept ? 1 : 0;
     slowdown_sum_ += done.slowdown;
@@ -215,12 +431,23 @@ class Simulator {
 
   void note() {
     const auto jobs = static_cast<int>(running_.size());
-    result_.max_rollout_nodes = std::max(result_.max_rollout_nodes, static_cast<int>(rollout_nodes_));
-    result_.max_training_nodes = std::max(result_.max_training_nodes, static_cast<int>(training_nodes_));
+    const auto whole = [](double nodes) { return static_cast<int>(std::lround(nodes)); };
+    result_.max_rollout_nodes = std::max(result_.max_rollout_nodes, whole(rollout_nodes_));
+    result_.max_training_nodes = std::max(result_.max_training_nodes, whole(training_nodes_));
     result_.max_jobs = std::max(result_.max_jobs, jobs);
-    if (options_.keeps_jobs)
-      result_.states.push_back({now_s_, std::max(0.0, usd_per_hour_), static_cast<int>(rollout_nodes_),
-                                static_cast<int>(training_nodes_), jobs});
+    if (!options_.keeps_jobs) return;
+    SimulatedState state{now_s_, std::max(0.0, usd_per_hour_), whole(rollout_nodes_), whole(training_nodes_),
+                         jobs};
+    if (state.rollout_nodes > 0) state.rollout_busy_fraction = std::max(0.0, rollout_busy_ / rollout_nodes_);
+    if (state.training_nodes > 0)
+      state.training_busy_fraction = std::max(0.0, training_busy_ / training_nodes_);
+    constexpr double kBound_s = 0.2;
+    if (options_.bound_every > 0 &&
+        result_.states.size() % static_cast<std::size_t>(options_.bound_every) == 0 &&
+        placement_.probability >= 1 && jobs > 0)
+      state.bound_usd_per_hour =
+          min_usd_per_hour(placement_.jobs(), placement_.pools, placement_.groups, kBound_s).usd_per_hour;
+    result_.states.push_back(state);
   }
 
   Simulation finished() {
@@ -240,19 +467,15 @@ class Simulator {
     return std::move(result_);
   }
 
-  struct Sums {
-    double rollout_busy = 0, training_busy = 0;  // nodes, on average
-  };
-
   const JobTrace& trace_;
   const Policy& policy_;
   const SimulationOptions& options_;
-  Random random_;
+  PolicyState state_;
   Placement placement_;
   Simulation result_;
   double begin_s_ = 0, now_s_ = 0;
-  std::unordered_map<std::string, Running> running_;
-  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  std::unordered_map<std::string, Running> running_, down_;  // down: failed, or without a place
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::unordered_map<std::string, Sums> sums_;  // by group
   double usd_per_hour_ = 0, rollout_nodes_ = 0, training_nodes_ = 0, rollout_busy_ = 0, training_busy_ = 0;
   double usd_ = 0, rollout_paid_s_ = 0, training_paid_s_ = 0, rollout_busy_s_ = 0, training_busy_s_ = 0;

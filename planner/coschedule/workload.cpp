@@ -2,52 +2,23 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <random>
 
 #include "core/csv.h"
+#include "planner/coschedule/draws.h"
 #include "sextant/error.h"
 
 namespace sextant::coschedule {
 namespace {
 
-// Bounds of uniform distributions, in seconds.
-struct Range {
-  double low, high;
-};
 struct Size {
   Range rollout, training;
 };
-// Table 6: small, medium and large jobs by profile.
+// Table 6, in seconds: small, medium and large jobs by profile.
 constexpr std::array<std::array<Size, 3>, 3> kSizes = {{
     {{{{50, 100}, {50, 100}}, {{100, 200}, {100, 200}}, {{200, 300}, {200, 300}}}},
     {{{{100, 200}, {25, 50}}, {{200, 400}, {50, 100}}, {{400, 600}, {100, 200}}}},
     {{{{25, 50}, {100, 200}}, {{50, 100}, {200, 400}}, {{100, 200}, {400, 600}}}},
 }};
-
-// Numbers that do not depend on the standard library.
-class Draws {
- public:
-  Draws(std::uint64_t seed, std::uint64_t stream) {
-    std::seed_seq sequence{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32U),
-                           static_cast<std::uint32_t>(stream), static_cast<std::uint32_t>(stream >> 32U)};
-    engine_.seed(sequence);
-  }
-  double uniform() { return static_cast<double>(engine_() >> 11U) * 0x1.0p-53; }
-  double within(Range range) { return range.low + (range.high - range.low) * uniform(); }
-  double exponential(double mean) { return -mean * std::log1p(-uniform()); }
-  double log_normal(double mean, double sigma) {
-    constexpr double kTwoPi = 6.283185307179586;
-    const double normal = std::sqrt(-2 * std::log1p(-uniform())) * std::cos(kTwoPi * uniform());
-    return mean * std::exp(sigma * normal - sigma * sigma / 2);
-  }
-  std::size_t below(std::size_t count) {
-    return std::min(count - 1, static_cast<std::size_t>(uniform() * static_cast<double>(count)));
-  }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 }  // namespace
 
@@ -73,6 +44,31 @@ Job drawn_job(Profile profile, double min_slowdown, double max_slowdown, std::ui
   return job;
 }
 
+std::optional<Responses> drawn_responses(const TraceRules& rules) {
+  if (rules.response_median <= 0) return std::nullopt;
+  constexpr double kMaxTokens = 8192;  // as in Table 3; only ratios to it matter
+  Responses responses;
+  responses.tokens.kind = LengthKind::lognormal;
+  responses.tokens.median = rules.response_median * kMaxTokens;
+  responses.tokens.sigma = rules.response_sigma;
+  responses.tokens.max = kMaxTokens;
+  return responses;
+}
+
+namespace {
+
+// Sets whatever the rules say about every job; `number` is its stream of draws.
+void apply(const TraceRules& rules, std::uint64_t number, Job& job) {
+  constexpr std::uint64_t kDriftStreams = std::uint64_t{1} << 40U;
+  constexpr double kMemoryRatio = 4.0 / 3.35;  // Table 1: decode reads memory, at 4 TB/s on H20, 3.35 on H800
+  job.typical_fraction = rules.typical_fraction;
+  job.responses = drawn_responses(rules);
+  job.colocated_rollout_s = job.rollout_s * kMemoryRatio;
+  job.length_drift = drift_template(rules.drift, Draws(rules.seed, kDriftStreams + number).uniform());
+}
+
+}  // namespace
+
 JobTrace drawn_trace(const TraceRules& rules, const Pools& pools) {
   JobTrace trace{pools, {}};
   Draws draws(rules.seed, ~std::uint64_t{0});
@@ -83,7 +79,7 @@ JobTrace drawn_trace(const TraceRules& rules, const Pools& pools) {
     now_s += draws.exponential(rules.mean_gap_s);
     job.arrival_s = now_s;
     job.duration_s = draws.log_normal(rules.mean_duration_s, rules.duration_sigma);
-    job.typical_fraction = rules.typical_fraction;
+    apply(rules, static_cast<std::uint64_t>(j), job);
     trace.jobs.push_back(std::move(job));
   }
   return trace;
@@ -98,7 +94,7 @@ JobTrace trace_of_csv(std::string_view csv, const TraceRules& rules, const Pools
     job.name = row.text("job");
     job.arrival_s = row.non_negative("arrival_s");
     job.duration_s = row.positive("duration_s");
-    job.typical_fraction = rules.typical_fraction;
+    apply(rules, trace.jobs.size(), job);
     if (job.arrival_s < last_s) throw_bad_input(row.place() + ": arrival_s is earlier than in the row before");
     last_s = job.arrival_s;
     trace.jobs.push_back(std::move(job));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "planner/coschedule/drift.h"
 #include "planner/coschedule/job.h"
 
 namespace sextant::coschedule {
@@ -20,6 +21,9 @@ struct TraceRules {
   double duration_sigma = 1;  // log-normal: the longest of 300 is about ten times the mean, as in Philly's
   double min_slowdown = 1, max_slowdown = 2;  // uniform
   double typical_fraction = 1;
+  // Log-normal lengths of responses, in shares of the maximum; without lengths if the median is 0.
+  double response_median = 0, response_sigma = 1;
+  DriftSetting drift = DriftSetting::none;
   std::uint64_t seed = 1;
 };
 
@@ -27,6 +31,9 @@ struct TraceRules {
 [[nodiscard]] Pools weave_pools();
 
 [[nodiscard]] JobTrace drawn_trace(const TraceRules& rules, const Pools& pools);
+
+// The lengths that the rules give to every job; empty if none.
+[[nodiscard]] std::optional<Responses> drawn_responses(const TraceRules& rules);
 
 // A job of Table 6 without arrival and duration.
 [[nodiscard]] Job drawn_job(Profile profile, double min_slowdown, double max_slowdown, std::uint64_t seed,

@@ -7,6 +7,8 @@
 
 #include "calibrate/accuracy.h"
 #include "documents/explanation.h"
+#include "planner/coschedule/group.h"
+#include "planner/coschedule/simulate.h"
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"
 #include "sextant/document.h"
@@ -27,6 +29,8 @@ struct ReportInput {
   std::optional<Document<Prediction>> prediction;
   std::optional<Document<SearchRecord>> search;
   std::optional<Document<Explanation>> explanation;
+  std::optional<Document<coschedule::Placement>> placement;
+  std::optional<Document<coschedule::Simulation>> simulation;
   std::vector<std::string> notes;  // sentences for the top of the page
 };
 

@@ -7,9 +7,10 @@ namespace sextant {
 Content report_content(const ReportInput& input) {
   using Builder = std::optional<Section> (*)(const ReportInput&);
   constexpr Builder kBuilders[] = {
-      summary_section,  accuracy_section, plan_section,      search_section,    explanation_section,
-      timeline_section, trust_section,    breakdown_section, memory_section,    coefficients_section,
-      devices_section,  links_section,    runs_section,      provenance_section};
+      summary_section,     accuracy_section,     plan_section,       search_section,
+      explanation_section, timeline_section,     trust_section,      breakdown_section,
+      memory_section,      coefficients_section, devices_section,    links_section,
+      runs_section,        placement_section,    simulation_section, provenance_section};
   const Provenance here = current_provenance();
   Content content{input.title.empty() ? "Sextant report" : input.title, here.time_utc, here.tool_version, {}};
   for (const Builder build : kBuilders) {

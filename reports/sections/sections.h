@@ -21,6 +21,8 @@ namespace sextant {
 [[nodiscard]] std::optional<Section> devices_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> links_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> runs_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> placement_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> simulation_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> provenance_section(const ReportInput& input);
 
 // Returns all sections in reading order, with the title.

@@ -106,7 +106,9 @@ std::optional<Section> summary_section(const ReportInput& input) {
   if (!facts.facts.empty()) section.blocks.emplace_back(std::move(facts));
   for (Warning& warning : report_warnings(input)) section.blocks.emplace_back(std::move(warning));
   if (section.blocks.empty()) {
-    section.blocks.emplace_back(Text{"There is nothing to report: no document was given."});
+    const bool has_jobs = input.placement || input.simulation;
+    section.blocks.emplace_back(Text{has_jobs ? "Jobs on shared pools, by sextant coschedule."
+                                              : "There is nothing to report: no document was given."});
   }
   return section;
 }

@@ -56,6 +56,7 @@ const std::map<std::string, std::string>& public_headers() {
     add("costmodel", {"predict"});
     add("calibrate", {"fit", "trust"});
     add("planner/request", {"objective", "planner", "profile_space", "search_space", "task_choices"});
+    add("planner/coschedule", {"coschedule"});
     add("planner", {"planners"});
     return all;
   }();

@@ -1,10 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <future>
 #include <thread>
 
+#include "examples/coschedule/phase_client.h"
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/simulate.h"
+#include "planner/coschedule/tail.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -150,6 +155,86 @@ TEST_F(Coschedule, SimulatesAndCompares) {
   EXPECT_THAT(printed.out, HasSubstr("weave-paper"));
 }
 
+// Promises with a probability: training follows the mean length, so what the bounds refuse fits.
+TEST_F(Coschedule, AProbabilityAcceptsMoreAndSaysWhatCertaintyCosts) {
+  const std::string state = folder_.file("likely.json");
+  const auto likely = [&](const std::string& action, std::vector<std::string> more) {
+    std::vector<std::string> all{"coschedule", action, "--state", state};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_sextant(all);
+  };
+  ASSERT_EQ(likely("create",
+                   {"--rollout-pool", "H20-96GB=1.85", "--training-pool", "H800=5.28", "--probability", "0.95"})
+                .exit_code,
+            0);
+  for (const char* name : {"a", "b"}) {
+    Job of;
+    of.name = name;
+    of.rollout_s = 40;
+    of.training_s = 100;
+    of.max_slowdown = 1.4;
+    of.responses = coschedule::Responses{};
+    of.responses->tokens.kind = LengthKind::lognormal;
+    of.responses->tokens.median = 1000;
+    of.responses->tokens.sigma = 0.8;
+    of.responses->tokens.max = 8192;
+    save_document(folder_.file(std::string(name) + ".json"), JobDocument{of});
+  }
+  ASSERT_EQ(likely("place", {"--job", folder_.file("a.json")}).exit_code, 0);
+  const Printed printed = likely("place", {"--job", folder_.file("b.json"), "--why"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("b: group-1 as it is, which adds $0.00 an hour"));
+  EXPECT_THAT(printed.out, HasSubstr("at the bounds, it would add $57.04 an hour: a group of its own"));
+  EXPECT_THAT(printed.out, HasSubstr("a typical iteration takes"));
+  const Printed shown = likely("show", {"--certainty"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.out;
+  EXPECT_THAT(shown.out, HasSubstr("always       $114.08"));
+  EXPECT_EQ(likely("repack", {}).exit_code, 2);
+}
+
+TEST_F(Coschedule, SimulatesDriftFailuresAndReportsThem) {
+  const std::string out = folder_.file("simulation.json");
+  const Printed printed = act("simulate", {"--jobs", "40", "--drift", "increasing", "--failures-every", "40000",
+                                           "--bound-every", "10", "--out", out});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("failures; each job came back"));
+  EXPECT_GT(load_document<coschedule::Simulation>(out).content.failures, 0);
+  const std::string page = folder_.file("report.html");
+  EXPECT_EQ(run_sextant({"report", "--simulation", out, "--placement", state(), "--out", page}).exit_code, 0);
+  EXPECT_THAT(read_text_file(page), HasSubstr("lower bound of any placement"));
+}
+
+TEST_F(Coschedule, RunNeedsASocketAndAGroup) {
+  EXPECT_THAT(act("run", {}).err, HasSubstr("--socket is required"));
+  EXPECT_EQ(act("run", {}).exit_code, 2);
+  ASSERT_EQ(act("place", {"--job", job("a", 60, 40)}).exit_code, 0);
+  const Printed printed = act("run", {"--socket", folder_.file("s"), "--group", "x"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("expected one of its groups (group-1)"));
+}
+
+TEST_F(Coschedule, RunServesARealJobAndMeasuresIt) {
+  ASSERT_EQ(act("place", {"--job", job("a", 60, 40)}).exit_code, 0);
+  const std::string socket = folder_.file("permits"), log = folder_.file("log.csv");
+  std::future<Printed> server = std::async(std::launch::async, [&] {
+    return act("run", {"--socket", socket, "--until-left", "--out", log});
+  });
+  for (int i = 0; i < 2000 && !std::filesystem::exists(socket); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  {
+    PhaseClient client(socket, "a");
+    for (int i = 0; i < 3; ++i) {
+      { const PhaseClient::Permit permit = client.acquire("rollout"); }
+      const PhaseClient::Permit permit = client.acquire("training");
+    }
+  }
+  const Printed printed = server.get();
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("a             3"));
+  EXPECT_THAT(printed.err, HasSubstr("a joined"));
+  EXPECT_THAT(read_text_file(log), HasSubstr(",a,granted,rollout\n"));
+}
+
 // Two nodes of 8 H100: generation on one, training on the other. Bounds are of 4,096 tokens for every response, so
 // that a typical iteration is shorter.
 TEST_F(Coschedule, APlanBecomesAJob) {
@@ -176,6 +261,12 @@ TEST_F(Coschedule, APlanBecomesAJob) {
   EXPECT_GT(job.training_s, 0);
   EXPECT_GT(job.sync_s, 0);
   EXPECT_LT(job.typical_fraction, 0.8);
+  // Four engines; typical phases take what the model predicts for the workflow's lengths.
+  ASSERT_TRUE(job.responses.has_value());
+  EXPECT_EQ(job.responses->workers, 4);
+  const coschedule::PhaseTimes times = coschedule::typical_times(job);
+  EXPECT_NEAR(times.rollout_s + times.training_s, job.typical_fraction * (job.rollout_s + job.training_s),
+              0.03 * times.rollout_s);
   // 8.2 B parameters in bf16 on each of four engines, and at least 16 bytes of each once on the training node.
   EXPECT_NEAR(job.rollout_host_bytes, 4 * 8.2e9 * 2, 0.1 * 4 * 8.2e9 * 2);
   EXPECT_GT(job.training_host_bytes, 8.2e9 * 12);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "planner/coschedule/group.h"
 
@@ -14,6 +16,13 @@ inline Job job(const std::string& name, double rollout_s, double training_s, dou
   job.training_s = training_s;
   job.max_slowdown = max_slowdown;
   return job;
+}
+
+// All members on one rollout and one training node.
+inline Group on_one_pair(std::vector<Job> jobs) {
+  Group group{"g", 1, 1, {}};
+  for (Job& of : jobs) group.members.push_back({std::move(of), {0}});
+  return group;
 }
 
 // Round numbers: a rollout node costs 1 and a training node 3 dollars an hour.

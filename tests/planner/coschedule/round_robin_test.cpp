@@ -14,12 +14,7 @@ namespace sextant::coschedule {
 namespace {
 
 using testing::job;
-
-Group on_one_pair(std::vector<Job> jobs) {
-  Group group{"g", 1, 1, {}};
-  for (Job& of : jobs) group.members.push_back({std::move(of), {0}});
-  return group;
-}
+using testing::on_one_pair;
 
 std::vector<int> own_order(const Group& group) {
   std::vector<int> order(group.members.size());

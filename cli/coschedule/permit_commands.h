@@ -1,0 +1,12 @@
+// `sextant coschedule run`: permits for the phases of real jobs.
+#pragma once
+
+#include "cli/coschedule/coschedule_options.h"
+
+namespace sextant::cli {
+
+// Serves the jobs of a group until Ctrl-C or, with --until-left, until all have been there and left; then prints what
+// their iterations took.
+int run_group(const CoscheduleOptions& options);
+
+}  // namespace sextant::cli

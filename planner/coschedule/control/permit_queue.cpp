@@ -1,0 +1,132 @@
+#include "planner/coschedule/control/permit_queue.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sextant/error.h"
+
+namespace sextant::coschedule {
+namespace {
+
+constexpr std::array<std::string_view, 3> kPhases = {"rollout", "training", "sync"};
+
+}  // namespace
+
+std::string_view name_of(Phase phase) { return kPhases.at(static_cast<std::size_t>(phase)); }
+
+std::optional<Phase> phase_named(std::string_view name) {
+  const auto* found = std::find(kPhases.begin(), kPhases.end(), name);
+  if (found == kPhases.end()) return std::nullopt;
+  return static_cast<Phase>(found - kPhases.begin());
+}
+
+PermitQueue::PermitQueue(const Group& group, ServingOrder order, double tail_threshold)
+    : group_(group),
+      order_(order),
+      tail_threshold_(tail_threshold),
+      states_(group.members.size()),
+      nodes_(static_cast<std::size_t>(group.rollout_nodes) + 2) {
+  nodes_[nodes_.size() - 2].phase = Phase::training;
+  nodes_.back().phase = Phase::sync;
+}
+
+std::vector<int> PermitQueue::nodes_of(int member, Phase phase) const {
+  if (phase == Phase::rollout) return group_.members.at(static_cast<std::size_t>(member)).rollout_nodes;
+  return {group_.rollout_nodes + (phase == Phase::training ? 0 : 1)};
+}
+
+bool PermitQueue::uses(int member, const Node& node, int number) const {
+  const std::vector<int> nodes = nodes_of(member, node.phase);
+  return std::find(nodes.begin(), nodes.end(), number) != nodes.end();
+}
+
+void PermitQueue::join(int member) { of(member).is_there = true; }
+
+void PermitQueue::leave(int member) {
+  give_back(member);
+  of(member) = {};
+  for (Node& node : nodes_) std::erase(node.queue, member);
+}
+
+bool PermitQueue::request(int member, Phase phase) {
+  State& state = of(member);
+  if (state.wanted || state.held) return false;
+  state.wanted = phase;
+  for (const int node : nodes_of(member, phase)) nodes_[static_cast<std::size_t>(node)].queue.push_back(member);
+  return true;
+}
+
+void PermitQueue::give_back(int member) {
+  for (Node& node : nodes_) {
+    if (node.holder == member) node.holder.reset();
+    if (node.tail == member) node.tail.reset();
+  }
+}
+
+bool PermitQueue::release(int member) {
+  State& state = of(member);
+  if (!state.held) return false;
+  give_back(member);
+  state.held.reset();
+  state.has_tail = false;
+  return true;
+}
+
+bool PermitQueue::progress(int member, double ended_fraction) {
+  State& state = of(member);
+  if (state.held != Phase::rollout || state.has_tail || ended_fraction < tail_threshold_) return false;
+  const std::vector<int> numbers = nodes_of(member, Phase::rollout);
+  bool is_awaited = false;
+  for (const int number : numbers) {
+    const Node& node = nodes_[static_cast<std::size_t>(number)];
+    if (node.tail) return false;
+    is_awaited = is_awaited || !node.queue.empty();
+  }
+  if (!is_awaited) return false;
+  for (const int number : numbers) {
+    Node& node = nodes_[static_cast<std::size_t>(number)];
+    node.holder.reset();
+    node.tail = member;
+  }
+  return state.has_tail = true;
+}
+
+bool PermitQueue::serves(int number, int member) const {
+  const Node& node = nodes_[static_cast<std::size_t>(number)];
+  if (node.holder) return false;
+  if (order_ == ServingOrder::first_come) return node.queue.front() == member;
+  // The first member from the turn on that is there and uses the node.
+  const int members = static_cast<int>(states_.size());
+  for (int i = 0; i < members; ++i) {
+    const int next = (node.turn + i) % members;
+    if (of(next).is_there && uses(next, node, number)) return next == member;
+  }
+  return false;
+}
+
+void PermitQueue::pass_turn(int number, int member) {
+  nodes_[static_cast<std::size_t>(number)].turn = (member + 1) % static_cast<int>(states_.size());
+}
+
+std::vector<int> PermitQueue::granted() {
+  std::vector<int> all;
+  for (int member = 0; member < static_cast<int>(states_.size()); ++member) {
+    State& state = of(member);
+    if (!state.wanted) continue;
+    const std::vector<int> numbers = nodes_of(member, *state.wanted);
+    if (!std::all_of(numbers.begin(), numbers.end(), [&](int number) { return serves(number, member); }))
+      continue;
+    for (const int number : numbers) {
+      Node& node = nodes_[static_cast<std::size_t>(number)];
+      node.holder = member;
+      std::erase(node.queue, member);
+      pass_turn(number, member);
+    }
+    state.held = state.wanted;
+    state.wanted.reset();
+    all.push_back(member);
+  }
+  return all;
+}
+
+}  // namespace sextant::coschedule

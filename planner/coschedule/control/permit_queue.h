@@ -1,0 +1,77 @@
+// Permits of phases on the nodes of a group (section 5.1): a FIFO for each rollout node, one for the training nodes, and
+// one for the connection of the pools.
+//
+// A phase needs all nodes of its member at once. Its request joins their queues together and is granted when it is the
+// first of each, so no two requests can wait for each other. By turns, a node serves the members that are there in their
+// order, each once a round, which is what placements promise; first come serves whoever asks first.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/coschedule/group.h"
+
+namespace sextant::coschedule {
+
+enum class Phase { rollout, training, sync };
+[[nodiscard]] std::string_view name_of(Phase phase);
+[[nodiscard]] std::optional<Phase> phase_named(std::string_view name);
+
+enum class ServingOrder { turns, first_come };
+
+class PermitQueue {
+ public:
+  explicit PermitQueue(const Group& group, ServingOrder order = ServingOrder::turns,
+                       double tail_threshold = 0.8);
+
+  // A member is there from its first call until it leaves. Members are positions in the group.
+  void join(int member);
+  // Gives back whatever the member holds or waits for.
+  void leave(int member);
+  [[nodiscard]] bool is_there(int member) const { return of(member).is_there; }
+
+  // False if the member holds or waits for a permit already.
+  [[nodiscard]] bool request(int member, Phase phase);
+  // False if the member holds none.
+  [[nodiscard]] bool release(int member);
+  // The share of its rollout's responses that have ended. True: the member should move the others to few workers now,
+  // and other members may use its nodes from then on. At most one tail is on a node.
+  [[nodiscard]] bool progress(int member, double ended_fraction);
+
+  // Members whose requests are granted since the last call, in order.
+  [[nodiscard]] std::vector<int> granted();
+  [[nodiscard]] std::optional<Phase> phase_of(int member) const { return of(member).held; }
+  [[nodiscard]] bool waits(int member) const { return of(member).wanted.has_value(); }
+
+ private:
+  struct State {
+    bool is_there = false, has_tail = false;
+    std::optional<Phase> wanted, held;
+  };
+  struct Node {
+    std::vector<int> queue;     // members that wait, first come first
+    std::optional<int> holder;  // has the node to itself
+    std::optional<int> tail;    // finishes a rollout on some workers
+    int turn = 0;               // of the member that is served next
+    Phase phase = Phase::rollout;
+  };
+
+  [[nodiscard]] const State& of(int member) const { return states_.at(static_cast<std::size_t>(member)); }
+  [[nodiscard]] State& of(int member) { return states_.at(static_cast<std::size_t>(member)); }
+  [[nodiscard]] std::vector<int> nodes_of(int member, Phase phase) const;
+  [[nodiscard]] bool uses(int member, const Node& node, int number) const;
+  // Whether the node may serve the member now.
+  [[nodiscard]] bool serves(int number, int member) const;
+  void pass_turn(int number, int member);
+  void give_back(int member);
+
+  const Group& group_;
+  ServingOrder order_;
+  double tail_threshold_;
+  std::vector<State> states_;
+  std::vector<Node> nodes_;  // rollout nodes, training, connection
+};
+
+}  // namespace sextant::coschedule

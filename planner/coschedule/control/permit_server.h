@@ -1,0 +1,35 @@
+// A permit server for the jobs of a group, on a Unix socket.
+//
+// A job is a connection; lines are requests and answers:
+//   hello NAME          ok
+//   acquire PHASE       granted, as soon as the nodes are the job's
+//   progress SHARE      keep, or move: the tail should move to few workers, and others use the nodes from now on
+//   release             ok
+// A request that makes no sense is answered with "error REASON". If the connection ends, whatever the job held or waited
+// for is free at once: the system closes it when a process ends, however it does. Only processes of the user who started
+// the server are accepted: the socket is created with mode 0600, and the peer's user is asked of the system.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+#include "planner/coschedule/control/phase_log.h"
+
+namespace sextant::coschedule {
+
+struct PermitServerOptions {
+  ServingOrder order = ServingOrder::turns;
+  double tail_threshold = 0.8;
+  bool ends_when_all_left = false;  // after every member has been there once and none is left
+  const std::atomic<bool>* is_cancelled = nullptr;
+  std::function<void(const PhaseRecord&)> on_event = {};  // may be empty
+};
+
+// Serves until it is cancelled or all have left. Throws Error(bad_input) if the path is too long or another server
+// listens there, Error(machine) if the socket cannot be made. A socket that a killed server left is replaced.
+[[nodiscard]] std::vector<PhaseRecord> serve_permits(const Group& group, const std::filesystem::path& socket,
+                                                     const PermitServerOptions& options = {});
+
+}  // namespace sextant::coschedule

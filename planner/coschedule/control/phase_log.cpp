@@ -1,0 +1,106 @@
+#include "planner/coschedule/control/phase_log.h"
+
+#include <array>
+
+namespace sextant::coschedule {
+namespace {
+
+constexpr std::array<std::string_view, 7> kEvents = {"joined",   "asked", "granted", "moved_tail",
+                                                     "released", "left",  "crashed"};
+
+// Quoted if it has what separates cells.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char character : text)
+    quoted += character == '"' ? std::string("\"\"") : std::string(1, character);
+  return quoted + "\"";
+}
+
+// Follows one job through the log.
+class Follower {
+ public:
+  Follower(const Member& member, int warm_up)
+      : last_(member.job.sync_s > 0 ? Phase::sync : Phase::training),
+        warm_up_(warm_up),
+        job_{member.job.name} {}
+
+  void see(const PhaseRecord& record) {
+    switch (record.event) {
+      case PhaseEvent::joined:
+        return begin(record.time_s);
+      case PhaseEvent::crashed:
+        job_.has_crashed = true;
+        return;
+      case PhaseEvent::asked:
+        asked_s_ = record.time_s;
+        return;
+      case PhaseEvent::granted:
+        waited_s_ += record.time_s - asked_s_;
+        return;
+      case PhaseEvent::released:
+        if (record.phase == last_) end(record.time_s);
+        return;
+      case PhaseEvent::moved_tail:
+      case PhaseEvent::left:
+        return;
+    }
+  }
+
+  [[nodiscard]] MeasuredJob result() const {
+    MeasuredJob job = job_;
+    const int counted = job.iterations - warm_up_;
+    if (counted <= 0) return job;
+    job.iteration_s /= counted;
+    job.waiting_s /= counted;
+    return job;
+  }
+
+ private:
+  void begin(double time_s) {
+    began_s_ = time_s;
+    waited_s_ = 0;
+  }
+
+  void end(double time_s) {
+    if (++job_.iterations > warm_up_) {
+      job_.iteration_s += time_s - began_s_;
+      job_.waiting_s += waited_s_;
+    }
+    begin(time_s);
+  }
+
+  Phase last_;
+  int warm_up_;
+  MeasuredJob job_;  // sums until the result
+  double began_s_ = 0, asked_s_ = 0, waited_s_ = 0;
+};
+
+}  // namespace
+
+std::string_view name_of(PhaseEvent event) { return kEvents.at(static_cast<std::size_t>(event)); }
+
+std::vector<MeasuredJob> measured_jobs(const Group& group, const std::vector<PhaseRecord>& log, int warm_up) {
+  std::vector<MeasuredJob> jobs;
+  for (const Member& member : group.members) {
+    Follower follower(member, warm_up);
+    for (const PhaseRecord& record : log) {
+      if (record.job == member.job.name) follower.see(record);
+    }
+    jobs.push_back(follower.result());
+  }
+  return jobs;
+}
+
+std::string csv_of(const std::vector<PhaseRecord>& log) {
+  std::string text = "time_s,job,event,phase\n";
+  for (const PhaseRecord& record : log) {
+    const bool has_phase = record.event == PhaseEvent::asked || record.event == PhaseEvent::granted ||
+                           record.event == PhaseEvent::moved_tail || record.event == PhaseEvent::released;
+    text += std::to_string(record.time_s) + "," + cell(record.job) + "," + std::string(name_of(record.event)) +
+            "," + (has_phase ? std::string(name_of(record.phase)) : "") + "\n";
+  }
+  return text;
+}
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,36 @@
+// The log of a permit server, and the measured iterations of its jobs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/coschedule/control/permit_queue.h"
+
+namespace sextant::coschedule {
+
+enum class PhaseEvent { joined, asked, granted, moved_tail, released, left, crashed };
+[[nodiscard]] std::string_view name_of(PhaseEvent event);
+
+struct PhaseRecord {
+  double time_s = 0;  // since the server started
+  std::string job;
+  PhaseEvent event = PhaseEvent::joined;
+  Phase phase = Phase::rollout;  // of asked, granted, moved_tail and released
+};
+
+struct MeasuredJob {
+  std::string name;
+  int iterations = 0;      // that ended
+  double iteration_s = 0;  // mean from one end of a sync, or of training without one, to the next
+  double waiting_s = 0;    // for permits, mean of an iteration
+  bool has_crashed = false;
+};
+
+// One for each member; the first `warm_up` iterations of each are left out of the means.
+[[nodiscard]] std::vector<MeasuredJob> measured_jobs(const Group& group, const std::vector<PhaseRecord>& log,
+                                                     int warm_up = 1);
+
+// CSV with a header: time_s,job,event,phase.
+[[nodiscard]] std::string csv_of(const std::vector<PhaseRecord>& log);
+
+}  // namespace sextant::coschedule

@@ -1,0 +1,24 @@
+// Charts of many jobs on shared pools: turns of a group, and a simulated trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/coschedule/group.h"
+#include "planner/coschedule/simulate.h"
+#include "sextant/json.h"
+
+namespace sextant::charts {
+
+// Two meta-iterations of the group by node, typical ones with lengths of responses, else at the bounds. The long tails of
+// rollouts move where the period is shortest.
+[[nodiscard]] Json group_gantt(const coschedule::Group& group);
+
+// Dollars an hour, with the lower bound where it was worked out.
+[[nodiscard]] Json cost_over_time(const coschedule::Simulation& simulation);
+[[nodiscard]] Json nodes_over_time(const coschedule::Simulation& simulation);
+[[nodiscard]] Json busy_over_time(const coschedule::Simulation& simulation);
+// Jobs by slowdown over what they allow; beyond 1 a promise is broken.
+[[nodiscard]] Json slo_histogram(const coschedule::Simulation& simulation);
+
+}  // namespace sextant::charts

@@ -1,0 +1,343 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <future>
+#include <thread>
+
+#include "examples/coschedule/phase_client.h"
+#include "planner/coschedule/control/permit_server.h"
+#include "planner/coschedule/round_robin.h"
+#include "sextant/error.h"
+#include "tests/planner/coschedule/jobs.h"
+
+namespace sextant::coschedule {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::job;
+using testing::on_one_pair;
+
+Group three_jobs() { return on_one_pair({job("a", 3, 2), job("b", 2, 3), job("c", 1, 1)}); }
+
+void join_all(PermitQueue& queue, int members) {
+  for (int member = 0; member < members; ++member) queue.join(member);
+}
+
+TEST(PermitQueue, ServesByTurnsWhoeverAsksFirst) {
+  const Group group = three_jobs();
+  PermitQueue queue(group);
+  join_all(queue, 3);
+  EXPECT_TRUE(queue.request(1, Phase::rollout));
+  EXPECT_THAT(queue.granted(), IsEmpty());  // it is a's turn
+  EXPECT_TRUE(queue.request(0, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+  EXPECT_FALSE(queue.request(0, Phase::training));  // it holds a permit
+  EXPECT_TRUE(queue.release(0));
+  EXPECT_FALSE(queue.release(0));
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+  EXPECT_TRUE(queue.request(0, Phase::training));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));  // other nodes
+}
+
+TEST(PermitQueue, FirstComeServesTheOneThatAskedFirst) {
+  const Group group = three_jobs();
+  PermitQueue queue(group, ServingOrder::first_come);
+  join_all(queue, 3);
+  ASSERT_TRUE(queue.request(2, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(2));
+  ASSERT_TRUE(queue.request(1, Phase::rollout));
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  ASSERT_TRUE(queue.release(2));
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+}
+
+TEST(PermitQueue, AMemberThatLeavesIsNotWaitedFor) {
+  const Group group = three_jobs();
+  PermitQueue queue(group);
+  join_all(queue, 3);
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+  ASSERT_TRUE(queue.request(2, Phase::rollout));
+  queue.leave(1);  // whose turn is next
+  queue.leave(0);  // which holds the node
+  EXPECT_THAT(queue.granted(), ElementsAre(2));
+  queue.join(0);
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  ASSERT_TRUE(queue.release(2));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+}
+
+// The wide job needs both nodes at once. Requests join both queues together, so that nobody waits for ever.
+TEST(PermitQueue, AJobOfSeveralNodesGetsThemTogether) {
+  Job wide = job("wide", 2, 1);
+  wide.rollout_nodes = 2;
+  const Group group{"g", 2, 1, {{wide, {0, 1}}, {job("b", 1, 1), {0}}, {job("c", 1, 1), {1}}}};
+  for (const ServingOrder order : {ServingOrder::turns, ServingOrder::first_come}) {
+    PermitQueue queue(group, order);
+    join_all(queue, 3);
+    ASSERT_TRUE(queue.request(0, Phase::rollout));
+    EXPECT_THAT(queue.granted(), ElementsAre(0));
+    ASSERT_TRUE(queue.request(1, Phase::rollout));
+    ASSERT_TRUE(queue.request(2, Phase::rollout));
+    EXPECT_THAT(queue.granted(), IsEmpty());
+    ASSERT_TRUE(queue.release(0));
+    EXPECT_THAT(queue.granted(), ElementsAre(1, 2));
+    ASSERT_TRUE(queue.request(0, Phase::rollout));
+    ASSERT_TRUE(queue.release(1));
+    EXPECT_THAT(queue.granted(), IsEmpty());
+    ASSERT_TRUE(queue.release(2));
+    EXPECT_THAT(queue.granted(), ElementsAre(0));
+  }
+}
+
+TEST(PermitQueue, ATailMovesOnlyIfAnotherWaitsAndNoneIsThere) {
+  const Group group = three_jobs();
+  PermitQueue queue(group);
+  join_all(queue, 3);
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+  EXPECT_FALSE(queue.progress(0, 0.9));  // nobody waits
+  ASSERT_TRUE(queue.request(1, Phase::rollout));
+  EXPECT_FALSE(queue.progress(0, 0.7));
+  EXPECT_TRUE(queue.progress(0, 0.8));
+  EXPECT_FALSE(queue.progress(0, 0.9));  // it has moved
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+  ASSERT_TRUE(queue.request(2, Phase::rollout));
+  EXPECT_FALSE(queue.progress(1, 0.9));  // the first tail is still there
+  ASSERT_TRUE(queue.release(0));
+  EXPECT_TRUE(queue.progress(1, 0.9));
+  EXPECT_THAT(queue.granted(), ElementsAre(2));
+}
+
+// A server in a thread and jobs in processes of their own.
+class Permits : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "permits-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    ASSERT_EQ(::pipe(ready_.data()), 0);
+  }
+  void TearDown() override {
+    for (const int end : ready_) ::close(end);
+    std::filesystem::remove_all(folder_);
+  }
+
+  [[nodiscard]] std::string socket() const { return folder_ / "permits"; }
+
+  void start(const Group& group, bool ends_when_all_left = true) {
+    PermitServerOptions options;
+    options.ends_when_all_left = ends_when_all_left;
+    options.is_cancelled = &is_cancelled_;
+    server_ = std::async(std::launch::async,
+                         [this, &group, options] { return serve_permits(group, socket(), options); });
+    for (int i = 0; i < 500 && !std::filesystem::exists(socket()); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+
+  // A process that runs as the job; its exit code is 0 if nothing was thrown.
+  template <typename Run>
+  [[nodiscard]] pid_t process(const std::string& name, const Run& run) const {
+    const pid_t child = ::fork();
+    if (child != 0) return child;
+    try {
+      PhaseClient client(socket(), name);
+      run(client);
+    } catch (...) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+
+  // A process tells the test that it holds its permit.
+  void say_ready() const { ASSERT_EQ(::write(ready_[1], "x", 1), 1); }
+  void wait_until_ready() const {
+    char byte = 0;
+    ASSERT_EQ(::read(ready_[0], &byte, 1), 1);
+  }
+
+  static int status_of(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return status;
+  }
+
+  std::filesystem::path folder_;
+  std::array<int, 2> ready_{};
+  std::atomic<bool> is_cancelled_ = false;
+  std::future<std::vector<PhaseRecord>> server_;
+};
+
+void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
+
+void iterate(PhaseClient& client, int iterations, int rollout_ms, int training_ms) {
+  for (int i = 0; i < iterations; ++i) {
+    {
+      const PhaseClient::Permit permit = client.acquire("rollout");
+      sleep_ms(rollout_ms);
+    }
+    const PhaseClient::Permit permit = client.acquire("training");
+    sleep_ms(training_ms);
+  }
+}
+
+// Whether two jobs ever had a phase's nodes at the same time.
+bool overlaps(const std::vector<PhaseRecord>& log, Phase phase) {
+  int holders = 0;
+  for (const PhaseRecord& record : log) {
+    if (record.phase != phase) continue;
+    if (record.event == PhaseEvent::granted && ++holders > 1) return true;
+    if (record.event == PhaseEvent::released || record.event == PhaseEvent::moved_tail) --holders;
+  }
+  return false;
+}
+
+// 60 and 40 ms against 40 and 60: both iterate in 100 ms or, on a busy machine, more.
+TEST_F(Permits, ProcessesTakeTurnsAsTheTheoremSays) {
+  const Group group = on_one_pair({job("a", 0.06, 0.04), job("b", 0.04, 0.06)});
+  start(group);
+  const pid_t a = process("a", [](PhaseClient& client) { iterate(client, 12, 60, 40); });
+  const pid_t b = process("b", [](PhaseClient& client) { iterate(client, 12, 40, 60); });
+  EXPECT_EQ(status_of(a), 0);
+  EXPECT_EQ(status_of(b), 0);
+  const std::vector<PhaseRecord> log = server_.get();
+  EXPECT_FALSE(overlaps(log, Phase::rollout));
+  EXPECT_FALSE(overlaps(log, Phase::training));
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, log, 2);
+  for (const MeasuredJob& of : jobs) {
+    EXPECT_EQ(of.iterations, 12);
+    EXPECT_GE(of.iteration_s, 0.0999);
+    EXPECT_LT(of.iteration_s, 0.19) << of.name;  // 200 ms without overlap
+    EXPECT_FALSE(of.has_crashed);
+  }
+  EXPECT_THAT(csv_of(log), HasSubstr("time_s,job,event,phase\n"));
+  EXPECT_FALSE(std::filesystem::exists(socket()));
+}
+
+// The process is killed while it has the rollout node. The other goes on within its phase, and the job comes back.
+TEST_F(Permits, AKilledProcessGivesItsPermitBackAndMayReturn) {
+  const Group group = on_one_pair({job("a", 1, 1), job("b", 1, 1)});
+  start(group, false);
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    const PhaseClient::Permit permit = client.acquire("rollout");
+    say_ready();
+    sleep_ms(60'000);
+  });
+  wait_until_ready();
+  const pid_t b = process("b", [](PhaseClient& client) { iterate(client, 4, 5, 5); });
+  sleep_ms(50);
+  ASSERT_EQ(::kill(a, SIGKILL), 0);
+  EXPECT_TRUE(WIFSIGNALED(status_of(a)));
+  const pid_t again = process("a", [](PhaseClient& client) { iterate(client, 3, 5, 5); });
+  EXPECT_EQ(status_of(b), 0);
+  EXPECT_EQ(status_of(again), 0);
+  is_cancelled_ = true;
+  const std::vector<PhaseRecord> log = server_.get();
+  double crashed_s = 0, granted_s = 0;
+  for (const PhaseRecord& record : log) {
+    if (record.event == PhaseEvent::crashed) crashed_s = record.time_s;
+    if (record.job == "b" && record.event == PhaseEvent::granted && granted_s == 0) granted_s = record.time_s;
+  }
+  EXPECT_GT(crashed_s, 0);
+  EXPECT_GE(granted_s, crashed_s);
+  EXPECT_LT(granted_s - crashed_s, 0.5);
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, log);
+  EXPECT_TRUE(jobs[0].has_crashed);
+  EXPECT_EQ(jobs[0].iterations, 3);
+  EXPECT_EQ(jobs[1].iterations, 4);
+}
+
+TEST_F(Permits, TheTailOfAProcessLetsTheNextOneBegin) {
+  const Group group = on_one_pair({job("a", 1, 1), job("b", 1, 1)});
+  start(group);
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    const PhaseClient::Permit permit = client.acquire("rollout");
+    say_ready();
+    while (!client.progress(0.85)) sleep_ms(5);
+    wait_until_ready();  // until the other has finished its rollout
+  });
+  wait_until_ready();
+  const pid_t b = process("b", [this](PhaseClient& client) {
+    { const PhaseClient::Permit permit = client.acquire("rollout"); }
+    say_ready();
+  });
+  EXPECT_EQ(status_of(a), 0);
+  EXPECT_EQ(status_of(b), 0);
+  std::vector<std::string> events;
+  for (const PhaseRecord& record : server_.get()) {
+    if (record.event == PhaseEvent::moved_tail || record.event == PhaseEvent::granted ||
+        record.event == PhaseEvent::released)
+      events.push_back(record.job + " " + std::string(name_of(record.event)));
+  }
+  EXPECT_THAT(events, ElementsAre("a granted", "a moved_tail", "b granted", "b released", "a released"));
+}
+
+TEST_F(Permits, APythonJobTakesPermitsToo) {
+  if (std::system("command -v python3 > /dev/null") != 0) GTEST_SKIP() << "there is no python3";
+  const Group group = on_one_pair({job("a", 1, 1)});
+  start(group);
+  const std::string code =
+      "import sys; sys.path.insert(0, sys.argv[1]); import phases\n"
+      "with phases.PhaseClient(sys.argv[2], 'a') as permits:\n"
+      "  train = permits.in_phase('training')(lambda part: part + 1)\n"
+      "  with permits.phase('rollout'):\n"
+      "    assert not permits.progress(0.9)\n"
+      "  assert train(1) == 2\n"
+      "  try:\n"
+      "    permits.release()\n"
+      "  except phases.PhaseError as error:\n"
+      "    assert 'nothing is held' in str(error)\n"
+      "  else:\n"
+      "    sys.exit(1)\n";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execlp("python3", "python3", "-c", code.c_str(), SEXTANT_SOURCE_DIR "/python/sextant", socket().c_str(),
+             nullptr);
+    ::_exit(2);
+  }
+  EXPECT_EQ(status_of(child), 0);
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, server_.get(), 0);
+  EXPECT_EQ(jobs[0].iterations, 1);
+  EXPECT_FALSE(jobs[0].has_crashed);
+}
+
+TEST_F(Permits, RefusesStrangersAndNonsense) {
+  const Group group = on_one_pair({job("a", 1, 1)});
+  start(group);
+  struct stat of {};
+  ASSERT_EQ(::stat(socket().c_str(), &of), 0);
+  EXPECT_EQ(of.st_mode & 0777U, 0600U);
+  const auto refusal = [&](const auto& run) -> std::string {
+    try {
+      run();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal([&] { PhaseClient("/nowhere/socket", "a"); }), HasSubstr("no permit server"));
+  EXPECT_THAT(refusal([&] { PhaseClient(socket(), "x"); }), HasSubstr("has no job of this name"));
+  EXPECT_THAT(refusal([&] { (void)serve_permits(group, socket()); }), HasSubstr("another permit server"));
+  EXPECT_THAT(refusal([&] { (void)serve_permits(group, std::string(200, 'x')); }),
+              HasSubstr("1 to 107 characters"));
+  PhaseClient client(socket(), "a");
+  EXPECT_THAT(refusal([&] { PhaseClient(socket(), "a"); }), HasSubstr("another process is job a"));
+  EXPECT_THAT(refusal([&] { client.release(); }), HasSubstr("nothing is held"));
+  EXPECT_THAT(refusal([&] { (void)client.acquire("cooking"); }),
+              HasSubstr("expected rollout, training or sync"));
+  is_cancelled_ = true;
+  (void)server_.get();
+}
+
+}  // namespace
+}  // namespace sextant::coschedule
