@@ -5,6 +5,7 @@
 
 #include "ask/document_source.h"
 #include "ask/framework.h"
+#include "ask/framework_habits.h"
 #include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
@@ -38,36 +39,6 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
   return loaded;
 }
 
-namespace {
-
-// Tasks that only score have options of their own; offload= of --train decides for those whose weights the framework
-// keeps or moves by the same setting.
-void offload_like_training(const FrameworkProfile& profile, const Workflow& workflow, Plan& plan,
-                           std::vector<std::string>& assumed) {
-  const std::string training = workflow.has_task(task_names::kActorTraining) ? task_names::kActorTraining : "";
-  const bool is_offloaded = !training.empty() && plan.tasks.at(training).execution.offload_weights;
-  for (const Task& task : workflow.tasks) {
-    if (task.kind != TaskKind::inference) continue;
-    bool& own = plan.tasks.at(task.name).execution.offload_weights;
-    const bool is_common = std::any_of(
-        profile.common_options.begin(), profile.common_options.end(), [&](const CommonOptions& common) {
-          const auto has = [](const std::vector<std::string>& all, const std::string& one) {
-            return std::find(all.begin(), all.end(), one) != all.end();
-          };
-          return has(common.options, "offload_weights") && has(common.tasks, training) &&
-                 has(common.tasks, task.name);
-        });
-    if (is_common) own = is_offloaded;
-    assumed.push_back("Assumed for " + task.name + ", as there is no offload in --inference: its weights " +
-                      (own ? "leave the GPUs while other tasks run" : "stay on the GPUs") +
-                      (is_common ? ", for which " + profile.name + " has one setting with " + training
-                                 : ", as " + profile.name + " does") +
-                      ".");
-  }
-}
-
-}  // namespace
-
 Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
   Plan plan = plan_from_words(layouts, loaded.workflow, loaded.cluster);
   if (loaded.profile) {
@@ -75,9 +46,8 @@ Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vect
     assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
   }
   set_degrees(layouts, loaded.workflow, loaded.cluster, plan);
-  const auto offloads = [](const std::string& words) { return words.find("offload=") != std::string::npos; };
-  if (loaded.profile && offloads(layouts.train) && !offloads(layouts.inference))
-    offload_like_training(*loaded.profile, loaded.workflow, plan, assumed);
+  if (loaded.profile)
+    follow_framework(*loaded.profile, layouts, loaded.workflow, loaded.cluster, plan, assumed);
   check_plan(plan, loaded.workflow, loaded.cluster);
   for (std::string& sentence : fill_in_unstated(plan, loaded.workflow)) assumed.push_back(std::move(sentence));
   return plan;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ask/fitting_change.h"
 #include "ask/framework.h"
 #include "core/units.h"
 #include "planner/search/engine_rules.h"
@@ -113,6 +114,11 @@ void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded,
   predicted.prediction = predict_with_trust(asked);
   predicted.prediction.notes = predicted.broken;
   predicted.prediction.notes.insert(predicted.prediction.notes.end(), assumed.begin(), assumed.end());
+  if (!predicted.prediction.fits()) {
+    const FrameworkProfile* profile = loaded.profile ? &*loaded.profile : nullptr;
+    const std::string advice = change_that_fits(asked, profile);
+    if (!advice.empty()) predicted.prediction.notes.push_back(advice);
+  }
   name_coefficients(predicted.prediction, loaded.chosen);
   if (question.has_sensitivities) predicted.prediction.sensitivities = sensitivities_of(asked);
 }

@@ -9,6 +9,7 @@
 #include "calibrate/import/records/facts.h"
 #include "core/text.h"
 #include "core/units.h"
+#include "costmodel/staleness.h"
 #include "sextant/error.h"
 
 namespace sextant {
@@ -128,6 +129,9 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
     throw_bad_input("--staleness: a synchronous iteration has none; see --mode");
   if (options.mode == Mode::one_step_off && options.staleness != 0 && options.staleness != 1)
     throw_bad_input("--staleness: one_step_off has 1");
+  if (options.staleness > kMaxStaleness)
+    throw_bad_input("--staleness: at most " + format_number(kMaxStaleness) + " iterations, got " +
+                    format_number(options.staleness));
   if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
   set_graph(options, profile, facts, notes, workflow);
   workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);

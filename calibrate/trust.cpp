@@ -12,6 +12,7 @@
 #include "calibrate/posterior.h"
 #include "calibrate/residuals.h"
 #include "costmodel/hardware_numbers.h"
+#include "costmodel/terms/memory.h"
 #include "sextant/predict.h"
 #include "sextant/statistics.h"
 
@@ -72,19 +73,69 @@ double memory_log_deviation(const FitSummary& fit) {
   return fit.memory_log_deviation > 0 ? std::max(kMinMemory, fit.memory_log_deviation) : kUncalibratedMemory;
 }
 
+// The probability that a value is at most the limit.
+double probability_of_at_most(double limit, double value, double log_variance) {
+  if (limit <= 0) return 0;
+  if (value <= 0 || log_variance <= 0) return 1;
+  return 0.5 * std::erfc(-std::log(limit / value) / std::sqrt(2 * log_variance));
+}
+
 MemoryTrust memory_trust(double needed_bytes, double capacity_bytes, double log_variance) {
-  MemoryTrust trust{interval_of(needed_bytes, log_variance), 1};
-  if (needed_bytes > 0 && log_variance > 0) {
-    const double spare = std::log(capacity_bytes / needed_bytes) / std::sqrt(log_variance);
-    trust.fit_probability = 0.5 * std::erfc(-spare / std::numbers::sqrt2);
+  return {interval_of(needed_bytes, log_variance),
+          probability_of_at_most(capacity_bytes, needed_bytes, log_variance)};
+}
+
+// A device's memory is enough if it is enough for each of its tasks; their errors are the same one.
+MemoryTrust memory_trust(const std::vector<MemoryNeed>& needs, double capacity_bytes, double log_variance) {
+  MemoryTrust trust{{0, 0}, 1};
+  for (const MemoryNeed& need : needs) {
+    const Interval predicted = interval_of(need.predicted_bytes, log_variance);
+    trust.needed_bytes.low = std::max(trust.needed_bytes.low, need.reserved_bytes + predicted.low);
+    trust.needed_bytes.high = std::max(trust.needed_bytes.high, need.reserved_bytes + predicted.high);
+    trust.fit_probability = std::min(
+        trust.fit_probability,
+        probability_of_at_most(capacity_bytes - need.reserved_bytes, need.predicted_bytes, log_variance));
   }
   return trust;
 }
 
-// log_variance: of a device's memory.
-void qualify_memory(Prediction& prediction, double log_variance) {
+using MemoryNeeds = std::map<DeviceId, std::vector<MemoryNeed>>;
+
+MemoryNeeds memory_needs_of(const PredictionQuery& asked) {
+  const Hardware<double> hardware(asked.cluster);
+  Plan plan = asked.plan;
+  (void)fill_in_unstated(plan, asked.workflow);
+  return memory_needs(works_of(asked.workflow, plan, asked.cluster),
+                      resolve(asked.coefficients, hardware, asked.framework), hardware);
+}
+
+// The part of the fullest device's need that is predicted.
+double predicted_share(const MemoryNeeds& needs) {
+  double fullest = 0, share = 1;
+  for (const auto& [device, of_tasks] : needs) {
+    for (const MemoryNeed& need : of_tasks) {
+      const double bytes = need.reserved_bytes + need.predicted_bytes;
+      if (bytes <= fullest) continue;
+      fullest = bytes;
+      share = need.predicted_bytes / bytes;
+    }
+  }
+  return share;
+}
+
+// The variance of the logarithm of the predicted part of a device's memory, where coefficients were fitted.
+double memory_log_variance(const FitSummary& fit, const Posterior& posterior, const Imagined& imagined,
+                           const MemoryNeeds& needs) {
+  const double of_model = memory_log_deviation(fit), share = predicted_share(needs);
+  const double of_all = posterior.log_variances(imagined.run())[static_cast<std::size_t>(imagined.memory())];
+  return (share > 0 ? of_all / (share * share) : of_all) + of_model * of_model;
+}
+
+constexpr double kUncalibratedVariance = kUncalibratedMemory * kUncalibratedMemory;
+
+void qualify_memory(Prediction& prediction, const MemoryNeeds& needs, double log_variance) {
   for (DeviceMemory& device : prediction.memory) {
-    device.trust = memory_trust(device.needed_bytes(), device.capacity_bytes, log_variance);
+    device.trust = memory_trust(needs.at(device.device), device.capacity_bytes, log_variance);
   }
   for (HostMemory& host : prediction.host_memory) {
     if (!host.capacity_bytes) continue;
@@ -182,13 +233,11 @@ double memory_log_deviation(const Coefficients& coefficients) {
 
 void qualify(Prediction& prediction, const PredictionQuery& asked) {
   const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
-  if (!posterior) return qualify_memory(prediction, kUncalibratedMemory * kUncalibratedMemory);
+  const MemoryNeeds needs = memory_needs_of(asked);
+  if (!posterior) return qualify_memory(prediction, needs, kUncalibratedVariance);
   const FitSummary& fit = *asked.coefficients.fit;
   const Imagined imagined(asked, prediction.weight_sync_s > 0);
-  const double of_model = memory_log_deviation(fit);
-  qualify_memory(prediction,
-                 posterior->log_variances(imagined.run())[static_cast<std::size_t>(imagined.memory())] +
-                     of_model * of_model);
+  qualify_memory(prediction, needs, memory_log_variance(fit, *posterior, imagined, needs));
   Intervals intervals = intervals_of(prediction, imagined, *posterior, fit);
   if (asked.workflow.has_controller() && !posterior->knows(asked.framework)) {
     intervals.widen(intervals_of_loop(asked, *posterior));
@@ -208,6 +257,22 @@ void qualify(Prediction& prediction, const PredictionQuery& asked) {
     }
     prediction.tasks.at(asked.workflow.tasks[t].name).familiarity = familiarity_of(task, seen);
   }
+}
+
+std::optional<MemoryRisk> memory_risk_of(const PredictionQuery& asked) {
+  const MemoryNeeds needs = memory_needs_of(asked);
+  if (needs.empty()) return std::nullopt;
+  const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
+  const double log_variance =
+      posterior ? memory_log_variance(*asked.coefficients.fit, *posterior, Imagined(asked), needs)
+                : kUncalibratedVariance;
+  MemoryRisk risk{0, std::sqrt(log_variance)};
+  for (const auto& [device, of_tasks] : needs) {
+    const double capacity_bytes = asked.cluster.type_of(device).memory_bytes.value;
+    const double probability = memory_trust(of_tasks, capacity_bytes, log_variance).fit_probability;
+    risk.probability = std::max(risk.probability, 1 - probability);
+  }
+  return risk;
 }
 
 Prediction predict_with_trust(const PredictionQuery& asked) {

@@ -11,6 +11,7 @@
 #include "cli/probe/error_of_all_ranks.h"
 #include "cli/shared/command.h"
 #include "cli/shared/output_file.h"
+#include "core/text.h"
 #include "probes/comm/communicator.h"
 #include "probes/comm/lone_rank.h"
 #include "probes/host/blas.h"
@@ -23,7 +24,7 @@ void print_line(const std::string& line) { std::printf("%s\n", line.c_str()); }
 
 void say_wrote(const std::string& file) {
   std::fflush(stdout);  // in one pipe this line would land inside an earlier one
-  std::fprintf(stderr, "wrote %s\n", file.c_str());
+  std::fprintf(stderr, "wrote %s\n", printable(file).c_str());
 }
 
 namespace {
@@ -50,7 +51,7 @@ int fail(const std::string& message, int exit_code) {
   std::fflush(stdout);
   const bool of_several = session && session->world().size() > 1;
   const std::string rank = of_several ? " [rank " + std::to_string(session->world().rank()) + "]" : "";
-  std::fprintf(stderr, "sextant%s: %s\n", rank.c_str(), message.c_str());
+  std::fprintf(stderr, "sextant%s: %s\n", rank.c_str(), printable_lines(message).c_str());
   // A rank that leaves alone would keep the others waiting for ever.
   abort_all_ranks(exit_code);
   return exit_code;

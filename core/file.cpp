@@ -6,6 +6,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -59,10 +61,33 @@ void write_in_place(const fs::path& file, std::string_view text) {
   }
 }
 
+// The names of temporary files begin so; the number of the process follows. Hosts may share a folder.
+std::string temporary_prefix(const fs::path& file) {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return file.string() + ".partial-" + host.data() + "-";
+}
+
 // Unique among the threads and processes of this host.
 fs::path temporary_beside(const fs::path& file) {
   static std::atomic<unsigned> counter{0};
-  return file.string() + ".partial-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+  return temporary_prefix(file) + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+// Deletes the temporary files of processes of this host that were killed while they wrote this file.
+void remove_left_behind(const fs::path& file, const fs::path& folder) {
+  const std::string prefix = fs::path(temporary_prefix(file)).filename().string();
+  std::error_code fault;
+  for (fs::directory_iterator entry(folder, fault), end; !fault && entry != end; entry.increment(fault)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    pid_t process = 0;
+    const char* const number = name.data() + prefix.size();
+    const auto [after, error] = std::from_chars(number, name.data() + name.size(), process);
+    const bool is_one =
+        error == std::errc() && after != name.data() + name.size() && *after == '-' && process > 0;
+    if (is_one && ::kill(process, 0) != 0 && errno == ESRCH) ::unlink(entry->path().c_str());
+  }
 }
 
 // True when all of text is on the disk under the new name; errno says why not.
@@ -97,6 +122,10 @@ std::string read_text_file(const fs::path& file) {
   if (!in.is_open()) {
     fail();
   }
+  struct stat status {};
+  if (::fstat(in.number(), &status) == 0 && (S_ISBLK(status.st_mode) || S_ISCHR(status.st_mode)) &&
+      ::isatty(in.number()) == 0)
+    throw_bad_input("cannot read " + file.string() + ": it is a device, which may have no end");
   std::string text;
   std::array<char, 65536> buffer{};
   while (true) {
@@ -134,6 +163,7 @@ void write_text_file(const fs::path& file, std::string_view text) {
   if (fault) {
     fail_to_write(file, fault.value());
   }
+  remove_left_behind(target, folder);
   constexpr mode_t kNewFile = 0666;  // less the umask
   struct stat old {};
   const bool replaces = ::stat(target.c_str(), &old) == 0;

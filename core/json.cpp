@@ -194,6 +194,7 @@ std::vector<std::pair<std::string, JsonView>> JsonView::members() const {
   std::vector<std::pair<std::string, JsonView>> out;
   out.reserve(value_->size());
   for (const auto& [key, item] : value_->items()) {
+    if (has_control_characters(key)) fail("expected names without control characters, got " + in_quotes(key));
     out.emplace_back(key, child(key, item));
   }
   return out;
@@ -230,10 +231,20 @@ double JsonView::number() const {
   return number;
 }
 
+namespace {
+
+// No quantity of a cluster or a workflow is beyond these, and products of a dozen of them are still numbers.
+constexpr double kSmallest = 1e-24, kLargest = 1e24;
+
+}  // namespace
+
 double JsonView::positive() const {
   const double value = number();
   if (!(value > 0)) {
     fail("expected a number > 0, got " + shown());
+  }
+  if (value < kSmallest || value > kLargest) {
+    fail("expected a number from 1e-24 to 1e24, got " + shown());
   }
   return value;
 }
@@ -242,6 +253,9 @@ double JsonView::non_negative() const {
   const double value = number();
   if (!(value >= 0)) {
     fail("expected a number >= 0, got " + shown());
+  }
+  if (value > kLargest) {
+    fail("expected a number of at most 1e24, got " + shown());
   }
   return value;
 }
@@ -277,7 +291,9 @@ std::string JsonView::text() const {
   if (!value_->is_string() || value_->get_ref<const std::string&>().empty()) {
     fail("expected a string that is not empty, got " + shown());
   }
-  return value_->get<std::string>();
+  const auto& text = value_->get_ref<const std::string&>();
+  if (has_control_characters(text)) fail("expected text without control characters, got " + shown());
+  return text;
 }
 
 std::string JsonView::any_text() const {

@@ -57,7 +57,7 @@ Provenance Provenance::parse(const JsonView& view) {
   view.allow_only({"tool_version", "command", "time_utc", "host"});
   Provenance out;
   out.tool_version = view.required("tool_version").text();
-  out.command = view.required("command").text();
+  out.command = view.required("command").any_text();
   out.time_utc = view.required("time_utc").text();
   out.host = view.required("host").text();
   if (!is_time(out.time_utc)) {
@@ -76,7 +76,7 @@ void set_command_line(int argc, const char* const* argv) {
   for (int i = 0; i < argc; ++i) {
     line += (i == 0 ? "" : " ") + shell_quoted(argv[i]);
   }
-  command_line() = line.empty() ? "unknown" : valid_utf8(line);
+  command_line() = line.empty() ? "unknown" : printable(valid_utf8(line));
 }
 
 Provenance current_provenance() {

@@ -160,14 +160,6 @@ std::map<std::string, OffloadRule> parse_offload_rules(const JsonView& object) {
   return rules;
 }
 
-TaskSets parse_pairs(const JsonView& view, std::string_view member) {
-  TaskSets pairs = parse_sets(view, member);
-  for (const std::vector<std::string>& pair : pairs) {
-    if (pair.size() != 2) view.required(member).fail("expected pairs of tasks");
-  }
-  return pairs;
-}
-
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
   const auto same = view.optional("same_devices"), apart = view.optional("apart_devices"),
              sleeps = view.optional("engine_sleeps");
@@ -207,7 +199,7 @@ std::string option_of(const TaskPlan& task, std::string_view option) {
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "same_layout", "same_uneven_layout",
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "same_layout",
                    "equal_stages", "common_options", "default_options", "offload_when_shared", "engine_sleeps",
                    "algorithms", "modes", "tasks", "option_names", "cannot", "notes", "sources"});
   if (const std::string schema = view.required("schema").text();
@@ -237,7 +229,6 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);
   profile.same_layout = parse_sets(view, "same_layout");
-  profile.same_uneven_layout = parse_pairs(view, "same_uneven_layout");
   if (const auto tasks = view.optional("equal_stages")) profile.equal_stages = list_of(text()).read(*tasks);
   if (const auto list = view.optional("common_options")) profile.common_options = parse_common_options(*list);
   if (const auto list = view.optional("default_options")) profile.default_options = parse_common_options(*list);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "ask/framework.h"
-#include "ask/plan/memory_risk.h"
 #include "core/units.h"
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
@@ -45,14 +44,16 @@ PlanTime time_of(const LoadedInputs& loaded) {
 // "61.5 s an iteration, 60.1 GiB of 79.2 GiB on the fullest device, which fits with 95 %"; empty: not known.
 std::string costs_of(const Plan& plan, const LoadedInputs& loaded, bool& fits) {
   try {
-    const Prediction prediction = predict_with_trust(
-        {loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework});
+    const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
+                                loaded.chosen.framework};
+    const Prediction prediction =
+        predict(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework);
     fits = prediction.fits();
     const auto fullest = std::max_element(
         prediction.memory.begin(), prediction.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
           return a.needed_bytes() * b.capacity_bytes < b.needed_bytes() * a.capacity_bytes;
         });
-    const std::optional<MemoryRisk> risk = memory_risk_of(prediction);
+    const std::optional<MemoryRisk> risk = memory_risk_of(asked);
     return format_seconds(prediction.iteration_s) + " an iteration, " + format_bytes(fullest->needed_bytes()) +
            " of " + format_bytes(fullest->capacity_bytes) + " on the fullest device" +
            (risk ? ", " + format_percent(risk->probability) + " probability of running out of memory" : "");

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "sextant/statistics.h"
-
 namespace sextant {
 namespace {
 
@@ -24,20 +22,6 @@ double exceeded_with(double probability) {
 
 double share_for_risk(double risk, double log_deviation) {
   return std::min(1.0, std::exp(-exceeded_with(risk) * log_deviation));
-}
-
-std::optional<MemoryRisk> memory_risk_of(const Prediction& prediction) {
-  std::optional<MemoryRisk> worst;
-  for (const DeviceMemory& device : prediction.memory) {
-    if (!device.trust) continue;
-    const double probability = 1 - device.trust->fit_probability;
-    if (worst && worst->probability >= probability) continue;
-    const double deviation = device.needed_bytes() > 0
-                                 ? std::log(device.trust->needed_bytes.high / device.needed_bytes()) / kNormal90
-                                 : 0;
-    worst = MemoryRisk{probability, deviation};
-  }
-  return worst;
 }
 
 }  // namespace sextant

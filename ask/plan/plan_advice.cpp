@@ -43,8 +43,7 @@ std::string advice_without_plan(const PlanRequest& request, const FrameworkProfi
   if (may_be_short && !fits.starts_with("a larger --budget") &&
       (fits.empty() || answer.result.candidates < kFewPlans))
     reason += fits.empty() ? (answer.result.candidates < kFewPlans ? "; a larger --budget may find one"
-                                                                   : "; a smaller model, adapters (lora_rank) "
-                                                                     "or more GPUs may help")
+                                                                   : "; a smaller model or more GPUs may help")
                            : "; the search was short, so a larger --budget may find one without that";
   return reason;
 }

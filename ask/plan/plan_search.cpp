@@ -14,12 +14,10 @@
 namespace sextant {
 namespace {
 
-Prediction qualified(const PlanInputs& asked, const PlanResult& result) {
+std::optional<MemoryRisk> risk_of(const PlanInputs& asked, const PlanResult& result) {
   const ChosenCoefficients& chosen = asked.loaded.chosen;
-  Prediction prediction = *result.prediction;
-  qualify(prediction,
-          {asked.request.cluster, asked.loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
-  return prediction;
+  return memory_risk_of(
+      {asked.request.cluster, asked.loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
 }
 
 // Finds a plan that is as sure to fit as asked, where there is one; only one process limits the risk.
@@ -28,9 +26,9 @@ AnswerWithinRisk search_within_risk(const PlanQuestion& question, const PlanInpu
   if (!question.limits_risk(asked.loaded) || !searcher.is_alone)
     return {searcher.search(request), request.memory_share};
   const auto start = std::chrono::steady_clock::now();
-  AnswerWithinRisk found = plan_within_risk(
-      request, {question.memory_risk(), searcher.search,
-                [&](const PlanResult& result) { return memory_risk_of(qualified(asked, result)); }});
+  AnswerWithinRisk found =
+      plan_within_risk(request, {question.memory_risk(), searcher.search,
+                                 [&](const PlanResult& result) { return risk_of(asked, result); }});
   // The record is of one of several searches; the question's own budget and time are those of all.
   SearchRecord& record = found.answer.record;
   record.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -71,7 +69,7 @@ PlanOutput search_as_asked(const PlanQuestion& question, const PlanInputs& asked
   other.start = nullptr;
   const auto is_sure_to_fit = [&](const PlanResult& result) {
     if (!question.limits_risk(asked.loaded) || !first.answer.warning.empty()) return true;
-    const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, result));
+    const std::optional<MemoryRisk> risk = risk_of(asked, result);
     return !risk || risk->probability <= question.memory_risk();
   };
   const RiskQuestion risky{goal.value_or(RiskGoal{}), question.risk, asked.loaded, asked.planner, other,

@@ -108,8 +108,8 @@ LinkPreset PublishedHardware::preset(const std::string& option, const std::strin
     known += (known.empty() ? "" : ", ") + preset.name;
     names.push_back(preset.name);
   }
-  throw_bad_input(option + ": expected a number of Gbit/s or one of " + known + "; got " + in_quotes(name) +
-                  did_you_mean(name, names));
+  throw_bad_input(option + ": expected a number of Gbit/s, above 0 and at most 100000, or one of " + known +
+                  "; got " + in_quotes(name) + did_you_mean(name, names));
 }
 
 }  // namespace sextant

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ask/words/nearest_name.h"
+#include "core/text.h"
 
 namespace sextant::cli {
 namespace {
@@ -86,9 +87,10 @@ std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
   const std::string command = chosen.empty() ? program : program + " " + chosen.front()->get_name();
   const bool is_incomplete = unknown.empty() && error.get_name() == "RequiredError" && !chosen.empty();
   return program + ": " +
-         (unknown.empty() ? std::string(error.what())
-                          : "unknown argument " + unknown.front() +
-                                suggestion(chosen.empty() ? app : chosen.front(), unknown.front())) +
+         printable_lines((unknown.empty()
+                              ? std::string(error.what())
+                              : "unknown argument " + unknown.front() +
+                                    suggestion(chosen.empty() ? app : chosen.front(), unknown.front()))) +
          "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\n" +
          (is_incomplete ? example_of(chosen.front()) : "") + "Run " + command +
          " --help for more information.\n";

@@ -37,8 +37,8 @@ std::string variable_of(std::string_view text) {
 
 }  // namespace
 
-ConfiguredModels::ConfiguredModels(std::map<std::string, std::string> in_script)
-    : facts_(shipped()), in_script_(std::move(in_script)) {}
+ConfiguredModels::ConfiguredModels(std::string file, std::map<std::string, std::string> in_script)
+    : facts_(shipped()), file_(std::move(file)), in_script_(std::move(in_script)) {}
 
 std::string ConfiguredModels::from_comments(const std::string& configured) const {
   const auto named = in_script_.find(variable_of(configured));
@@ -53,8 +53,7 @@ bool ConfiguredModels::is_named(const std::string& configured, const std::string
 
 Model ConfiguredModels::find(const std::string& configured, const std::string& given, const char* option) {
   if (!given.empty()) return found(given);
-  if (configured.empty())
-    throw_bad_input(std::string("the configuration does not name the model: add ") + option);
+  if (configured.empty()) throw_bad_input(file_ + ": the configuration does not name the model: add " + option);
   const std::string named = from_comments(configured);
   if (named != configured)
     assumed.push_back(std::string(option) + " " + named + ": the script's comments name it for " +
@@ -63,7 +62,7 @@ Model ConfiguredModels::find(const std::string& configured, const std::string& g
   try {
     return found(last.empty() || std::filesystem::exists(named) ? named : known_name(named, last));
   } catch (const Error& error) {
-    throw_bad_input(std::string(error.what()) + "; name the model with " + option);
+    throw_bad_input(file_ + ": " + error.what() + "; name the model with " + option);
   }
 }
 

@@ -13,8 +13,9 @@ namespace sextant::cli {
 // A model whose path is not on this machine is known by its last part.
 class ConfiguredModels {
  public:
-  // `in_script`: by variable, the names in the comments of an exported script.
-  explicit ConfiguredModels(std::map<std::string, std::string> in_script);
+  // `file`: of the configuration, for messages. `in_script`: by variable, the names in the comments of an exported
+  // script.
+  ConfiguredModels(std::string file, std::map<std::string, std::string> in_script);
 
   // `given`: in place of the configured one, if it is not empty; `option`: the one that names it. Throws
   // Error(bad_input) if the shape of the model is not known.
@@ -33,6 +34,7 @@ class ConfiguredModels {
   [[nodiscard]] std::string from_comments(const std::string& configured) const;
 
   Facts facts_;
+  std::string file_;
   std::map<std::string, std::string> in_script_;
 };
 

@@ -100,8 +100,9 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
                      std::vector<std::string>& assumed) {
   constexpr double kMaxSequences = 1e8;  // as for sextant plan
   if (static_cast<double>(facts.prompts) * facts.responses_per_prompt > kMaxSequences)
-    throw_bad_input("the configuration has " + std::to_string(facts.prompts) + " prompts of " +
-                    std::to_string(facts.responses_per_prompt) + " responses: more than 100 million sequences");
+    throw_bad_input(options.files.front() + ": the configuration has " + std::to_string(facts.prompts) +
+                    " prompts of " + std::to_string(facts.responses_per_prompt) +
+                    " responses: more than 100 million sequences");
   Workflow workflow;
   const RunGraph graph = graph_of(facts);
   workflow.algorithm = graph.algorithm;
@@ -255,7 +256,7 @@ int import_files(const ConfigurationOptions& options) {
   std::vector<std::string> assumed, warnings;
   const Cluster cluster = configured_cluster({options.cluster_document, options.cluster, run.comments.cluster},
                                              facts, assumed, warnings);
-  ConfiguredModels models(run.comments.models);
+  ConfiguredModels models(options.files.front(), run.comments.models);
   const Workflow workflow = workflow_of(facts, options, models, assumed);
   assumed.insert(assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());

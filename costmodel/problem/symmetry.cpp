@@ -368,9 +368,12 @@ std::vector<GradientGroup> parts_of_groups(const std::vector<GradientGroup>& gro
   for (const GradientGroup& group : groups) {
     const std::size_t count = group.members.size() / size;
     const bool is_shards = part == GroupPart::shards;
+    GradientGroup empty = group;
+    empty.members.clear();
+    empty.members.shrink_to_fit();
     for (std::size_t p = 0; p < (is_shards ? count : size); ++p) {
-      GradientGroup& own = parts.emplace_back(group);
-      own.members.clear();
+      GradientGroup& own = parts.emplace_back(empty);
+      own.members.reserve(is_shards ? size : count);
       for (std::size_t m = 0; m < (is_shards ? size : count); ++m)
         own.members.push_back(group.members[is_shards ? p * size + m : m * size + p]);
     }

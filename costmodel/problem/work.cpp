@@ -98,10 +98,10 @@ double allowed_decode_batch(const TaskWork& work, const Replica& replica, double
 }
 
 // Sets the decode batch and the number of batches that are in the pipeline together, and returns the sequences of
-// all of them. A token of a sequence needs
-// all stages one after another, so stages are busy all the time only with a batch each; the batches share the KV
-// cache. An engine that refills places splits its places into a batch for each stage. Otherwise the sequences
-// come in batches of the size that the plan allows, as many at once as the cache holds.
+// all of them. A token of a sequence needs all stages one after another, so stages are busy all the time only
+// with a batch each; the batches share the KV cache. An engine that refills places splits its places into a
+// batch for each stage. Otherwise the sequences come in batches of the size that the plan allows, as many at
+// once as the cache holds.
 double set_decode_batches(const TaskWork& work, const Replica& replica, const Workflow& workflow,
                           const Lengths& response, double sequences, ReplicaWork& share) {
   const double stages = replica.pipeline_parallel();
@@ -452,6 +452,14 @@ TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Wor
   return work;
 }
 
+// Stages of the same numbers of layers and devices, which may be other ones.
+bool have_same_stages(const Replica& a, const Replica& b) {
+  return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
+                    [](const Stage& one, const Stage& other) {
+                      return one.layers == other.layers && one.width() == other.width();
+                    });
+}
+
 }  // namespace
 
 TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
@@ -473,8 +481,7 @@ TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflo
     // Uniform plans give the same work to most replicas.
     const bool same = i > 0 && shares.sequences[i] == shares.sequences[i - 1] &&
                       plan.replicas[i].length_rank == plan.replicas[i - 1].length_rank &&
-                      plan.replicas[i].pipeline_parallel() == plan.replicas[i - 1].pipeline_parallel() &&
-                      work.execution().kv_cache_bytes <= 0;
+                      have_same_stages(plan.replicas[i], plan.replicas[i - 1]);
     work.replicas.push_back(same ? work.replicas.back()
                                  : replica_work(work, plan.replicas[i], workflow, shares, i));
   }

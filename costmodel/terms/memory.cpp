@@ -272,6 +272,35 @@ double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage
          kept_elements(task, work, task.plan->tensor_parallel(layout), task.plan->recompute);
 }
 
+std::map<DeviceId, std::vector<MemoryNeed>> memory_needs(std::span<const TaskWork> works,
+                                                         const CoefficientValues<double>& values,
+                                                         const Hardware<double>& hardware) {
+  const auto type_index = [&](DeviceId device) { return hardware.type_index(device); };
+  struct Resident {
+    double bytes = 0, reserved_bytes = 0;
+  };
+  std::map<DeviceId, Resident> resident;
+  std::map<DeviceId, std::vector<MemoryNeed>> needs;
+  for (const TaskWork& task : works) {
+    for (const TaskMemory<double>& part : task_memory(task, values, type_index, true)) {
+      const auto [found, is_new] = resident.try_emplace(part.device);
+      if (is_new) found->second.bytes = values.at(CoefficientId::memory_context_bytes, type_index(part.device));
+      found->second.bytes += part.resident_bytes;
+      found->second.reserved_bytes += part.resident_reserved_bytes;
+      needs[part.device].push_back(
+          {part.working_reserved_bytes, part.working_bytes - part.working_reserved_bytes});
+    }
+  }
+  for (auto& [device, of_tasks] : needs) {
+    const Resident& always = resident.at(device);
+    for (MemoryNeed& need : of_tasks) {
+      need.reserved_bytes += always.reserved_bytes;
+      need.predicted_bytes += always.bytes - always.reserved_bytes;
+    }
+  }
+  return needs;
+}
+
 std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,
                                       const CoefficientValues<double>& values,
                                       const Hardware<double>& hardware) {

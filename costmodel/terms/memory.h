@@ -96,6 +96,17 @@ struct TaskMemory {
   DeviceId device;
   T resident_bytes = T(0.0);
   T working_bytes = T(0.0);
+  // The parts of both that are a KV cache of stated size.
+  double resident_reserved_bytes = 0;
+  double working_reserved_bytes = 0;
+
+  // Counts only this share of the KV cache.
+  void scale_reserved(double share) {
+    resident_bytes -= (1 - share) * resident_reserved_bytes;
+    working_bytes -= (1 - share) * working_reserved_bytes;
+    resident_reserved_bytes *= share;
+    working_reserved_bytes *= share;
+  }
 };
 
 // Memory of one device of each stage, with `all` of every device: replicas of one class are equal.
@@ -116,9 +127,10 @@ template <typename T, typename TypeOf>
       const StageMemory of_stage = stage_memory(task, i, static_cast<int>(j));
       for (const DeviceId device : stages[j].devices) {
         const int type = type_index_of(device);
-        TaskMemory<T> entry{device, T(0.0), T(0.0)};
+        TaskMemory<T> entry{device};
         entry.resident_bytes = values.at(memory_state_weight, type) * of_stage.state_bytes;
         const bool sleeps = task.execution().offload_weights;
+        (sleeps ? entry.working_reserved_bytes : entry.resident_reserved_bytes) = of_stage.reserved_bytes;
         (sleeps ? entry.working_bytes : entry.resident_bytes) += of_stage.reserved_bytes;
         const T& states = values.at(memory_state_weight, type);
         const T& activations = values.at(memory_activation_weight, type);
@@ -142,7 +154,7 @@ template <typename T, typename TypeOf>
   std::map<DeviceId, TaskMemory<T>> by_device;
   for (const TaskWork& task : works) {
     for (const TaskMemory<T>& part : task_memory(task, values, type_index_of, all)) {
-      const auto [found, is_new] = by_device.emplace(part.device, TaskMemory<T>{part.device, T(0.0), T(0.0)});
+      const auto [found, is_new] = by_device.emplace(part.device, TaskMemory<T>{part.device});
       TaskMemory<T>& memory = found->second;
       if (is_new) {
         memory.resident_bytes = values.at(CoefficientId::memory_context_bytes, type_index_of(part.device));
@@ -153,6 +165,17 @@ template <typename T, typename TypeOf>
   }
   return by_device;
 }
+
+// Memory of a device while one of its tasks runs: caches of stated size, and what the model predicts.
+struct MemoryNeed {
+  double reserved_bytes = 0;
+  double predicted_bytes = 0;
+};
+
+// Returns the needs of every device that the plan uses, one for each task on it.
+[[nodiscard]] std::map<DeviceId, std::vector<MemoryNeed>> memory_needs(std::span<const TaskWork> works,
+                                                                       const CoefficientValues<double>& values,
+                                                                       const Hardware<double>& hardware);
 
 // Returns the memory of every device that the plan uses, ascending.
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,

@@ -32,11 +32,13 @@ Kind<double> fraction() { return scalar<double>(&JsonView::fraction, common("fra
 
 Kind<double> share(std::string_view refusal) {
   const auto read = [refusal](const JsonView& view) {
+    constexpr double kMinimum = 1e-6;
     const double value = view.positive();
     if (value > 1) view.fail(std::string(refusal));
+    if (value < kMinimum) view.fail("expected a share of at least 1e-6");
     return value;
   };
-  return scalar<double>(read, {{"type", "number"}, {"exclusiveMinimum", 0}, {"maximum", 1}});
+  return scalar<double>(read, {{"type", "number"}, {"minimum", 1e-6}, {"maximum", 1}});
 }
 
 Kind<std::string> text() { return scalar<std::string>(&JsonView::text, common("text")); }

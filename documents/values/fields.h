@@ -55,7 +55,7 @@ struct Kind {
 // document, and products of it leave the numbers.
 [[nodiscard]] Kind<Quantity> amount();
 
-// A number > 0 and <= 1. `refusal` is the message for a greater one.
+// A number from 1e-6 to 1. `refusal` is the message for a greater one.
 [[nodiscard]] Kind<double> share(std::string_view refusal);
 
 // A value of an enum, by its names in the order of the enum.

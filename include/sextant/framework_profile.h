@@ -90,8 +90,6 @@ struct FrameworkProfile {
   bool shares_all_or_none = false;  // two tasks run on the same devices or on disjoint ones
   // If not empty: all tasks run on the same devices, or devices are shared within these sets alone.
   std::vector<std::vector<std::string>> shares_all_or_within;
-  // Pairs of tasks that have one layout if the stages of either have unequal layers.
-  std::vector<std::vector<std::string>> same_uneven_layout;
   std::vector<std::string> equal_stages;  // tasks whose stages have equal layers, whatever their kind may have
   std::vector<CommonOptions> common_options;
   std::vector<CommonOptions> default_options;  // those of these tasks have the default value

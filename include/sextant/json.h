@@ -50,8 +50,8 @@ class JsonView {
 
   // Scalars.
   [[nodiscard]] double number() const;        // finite
-  [[nodiscard]] double positive() const;      // > 0
-  [[nodiscard]] double non_negative() const;  // >= 0
+  [[nodiscard]] double positive() const;      // > 0: 1e-24 to 1e24
+  [[nodiscard]] double non_negative() const;  // 0 to 1e24
   [[nodiscard]] double fraction() const;      // in [0, 1]
   [[nodiscard]] std::int64_t integer(std::int64_t minimum = std::numeric_limits<std::int64_t>::min(),
                                      std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;

@@ -56,7 +56,8 @@ struct PlanRequest {
   bool bounds_every_execution = false;
   WeightSyncPlan weight_sync = {};
   // Share of a device's memory that a plan may need, context included. A value below 1 leaves headroom for
-  // errors of the memory prediction.
+  // errors of the memory prediction. It is a share of what KV caches of stated size leave of the device: their
+  // size has no error.
   double memory_share = 1;
   // Costs that searches for this request leave for later ones (planner/search/known_options.h); ignored if the
   // inputs or choices differ from those that it was made for. Null: every search computes its own.

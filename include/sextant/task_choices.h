@@ -78,7 +78,6 @@ struct DeviceRules {
 // alone; when one is over, its plan gets the best layouts and options that obey (planner/search/finish.h).
 struct EngineRules {
   TaskPairs same_layout;             // one engine runs both tasks
-  TaskPairs same_uneven_layout = {};  // the same, if the stages of either have unequal layers
   struct Common {
     std::vector<std::size_t> tasks;
     std::vector<std::string> options;  // of option_of
@@ -88,8 +87,7 @@ struct EngineRules {
   std::size_t generation = 0, training = 0;  // the tasks that share devices, or not
 
   [[nodiscard]] bool empty() const {
-    return same_layout.empty() && same_uneven_layout.empty() && common_options.empty() &&
-           offload_when_shared.empty();
+    return same_layout.empty() && common_options.empty() && offload_when_shared.empty();
   }
 };
 

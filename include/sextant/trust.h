@@ -2,6 +2,7 @@
 // and the numbers that the prediction depends on most.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,12 +35,21 @@ struct PredictionQuery {
 // controller: the intervals then extend down to the times of a loop. Times get no interval if the coefficients
 // were not fitted. Memory always gets its interval and its probability of fitting. For a device they follow
 // from the coefficients' variance (that of the fullest device) and from the model's errors on measured peaks,
-// or a default deviation if no run of the fit has a peak; for a host from a default deviation.
+// or a default deviation if no run of the fit has a peak; for a host from a default deviation. KV caches of
+// stated size have no error: only the rest of what a device needs while a task runs is uncertain.
 void qualify(Prediction& prediction, const PredictionQuery& asked);
 
-// Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients: from
-// runs that the fit held out or used, or a default.
+// Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients and
+// without KV caches of stated size: from runs that the fit held out or used, or a default.
 [[nodiscard]] double memory_log_deviation(const Coefficients& coefficients);
+
+// The device with the highest risk: the probability that it runs out of memory, and the deviation of the
+// logarithm of its need without KV caches of stated size. Absent if the plan uses no device.
+struct MemoryRisk {
+  double probability = 0;
+  double log_deviation = 0;
+};
+[[nodiscard]] std::optional<MemoryRisk> memory_risk_of(const PredictionQuery& asked);
 
 // Predicts with the cost model, then calls qualify().
 [[nodiscard]] Prediction predict_with_trust(const PredictionQuery& asked);

@@ -72,6 +72,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     : workflow_(problem.workflow),
       sorted_(problem.workflow),
       objective_(problem.objective),
+      memory_share_(problem.memory_share),
       device_rules_(problem.device_rules),
       host_memory_(problem.cluster),
       prices_(problem.cluster),
@@ -92,9 +93,10 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   seating_ = seating_of(*sync_problem_);
   for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
     const Task& task = workflow_.tasks[t];
-    parts_.emplace_back(TaskModel(task, choices_for(problem.choices, t).executions,
-                                  of_training(workflow_, problem.choices), *sync_problem_, &sorted_),
-                        *sync_problem_, seating_);
+    parts_.emplace_back(
+        TaskModel(task, choices_for(problem.choices, t).executions, of_training(workflow_, problem.choices),
+                  *sync_problem_, problem.memory_share, &sorted_),
+        *sync_problem_, seating_);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);
     if (task.name == workflow_.actor_training().name) training_ = static_cast<int>(t);

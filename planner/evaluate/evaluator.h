@@ -109,6 +109,7 @@ class Evaluator {
 
   // The batch's sequences sorted by length, and the execution of a task: its default, or that of a shape.
   [[nodiscard]] const SortedLengths& sorted_lengths() const { return sorted_; }
+  [[nodiscard]] double memory_share() const { return memory_share_; }
   [[nodiscard]] const Execution& execution(int task) const { return part(task).model().executions().front(); }
   [[nodiscard]] const Execution& execution(int task, const Shape& shape) const {
     return part(task).model().execution(shape);
@@ -224,6 +225,7 @@ class Evaluator {
   std::vector<DataEdge> data_edges_;
   double min_room_bytes_ = 0;
   Objective objective_;
+  double memory_share_ = 1;
   DeviceRules device_rules_;
   HostMemoryLimit host_memory_;
   DevicePrices prices_;

@@ -20,8 +20,12 @@ int total_of(const std::vector<int>& parts) {
 }  // namespace
 
 TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
-                     const Problem<double>& frame, const SortedLengths* sorted)
-    : task_(&task), executions_(std::move(executions)), sync_problem_(&frame), sorted_(sorted) {
+                     const Problem<double>& frame, double memory_share, const SortedLengths* sorted)
+    : task_(&task),
+      executions_(std::move(executions)),
+      sync_problem_(&frame),
+      memory_share_(memory_share),
+      sorted_(sorted) {
   const auto& nodes = frame.cluster().nodes();
   counts_host_memory_ = std::any_of(nodes.begin(), nodes.end(),
                                     [](const Node& node) { return node.host_memory_bytes.has_value(); });
@@ -98,11 +102,12 @@ void TaskModel::add_host_memory(const TaskWork& work, ReplicaValue& value) const
 void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) const {
   if (counts_host_memory_) add_host_memory(work, value);
   const auto type_of = [this](DeviceId device) { return sync_problem_->hardware.type_index(device); };
-  const std::vector<TaskMemory<double>> memory = task_memory(work, sync_problem_->coefficients, type_of, all);
+  std::vector<TaskMemory<double>> memory = task_memory(work, sync_problem_->coefficients, type_of, all);
   PositionBytes bytes;
   bytes.resident.reserve(memory.size());
   bytes.working.reserve(memory.size());
-  for (const TaskMemory<double>& of : memory) {
+  for (TaskMemory<double>& of : memory) {
+    of.scale_reserved(memory_share_);
     bytes.resident.push_back(of.resident_bytes);
     bytes.working.push_back(of.working_bytes);
     value.max_resident_bytes = std::max(value.max_resident_bytes, of.resident_bytes);

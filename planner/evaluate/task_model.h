@@ -17,7 +17,8 @@
 
 namespace sextant {
 
-// Memory of a replica by position in it, in bytes.
+// Memory of a replica by position in it, in bytes, to be compared with a share of the device's memory
+// (PlanRequest::memory_share): of a KV cache of stated size only that share counts.
 struct PositionBytes {
   std::vector<double> resident, working;
 };
@@ -50,9 +51,10 @@ class TaskModel {
  public:
   // All references must outlive the object. `frame` has the weight synchronization; its tasks are ignored.
   // executions: those that shapes refer to, at least one. training: execution options of the actor's training,
-  // whose weights generation uses. sorted: see work_of (costmodel/problem/work.h).
+  // whose weights generation uses. memory_share: PlanRequest::memory_share. sorted: see work_of
+  // (costmodel/problem/work.h).
   TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
-            const Problem<double>& frame, const SortedLengths* sorted = nullptr);
+            const Problem<double>& frame, double memory_share = 1, const SortedLengths* sorted = nullptr);
 
   [[nodiscard]] const Task& task() const { return *task_; }
   [[nodiscard]] bool is_separable(const Shape& shape) const { return is_separable(execution(shape)); }
@@ -103,6 +105,7 @@ class TaskModel {
   const Task* task_;
   std::vector<Execution> executions_;
   const Problem<double>* sync_problem_;
+  double memory_share_;
   const SortedLengths* sorted_;
   bool counts_host_memory_ = false;  // true if some node states its host memory
   bool is_actor_training_ = false;

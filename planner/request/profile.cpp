@@ -197,8 +197,7 @@ void add_sharing_within(const FrameworkProfile& profile, const Workflow& workflo
 }
 
 EngineRules engine_rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
-  EngineRules rules{pairs_of(profile.same_layout, workflow, false),
-                    pairs_of(profile.same_uneven_layout, workflow, false)};
+  EngineRules rules{pairs_of(profile.same_layout, workflow, false)};
   for (const CommonOptions& common : profile.common_options) {
     std::vector<std::size_t> tasks = numbers_of(common.tasks, workflow);
     if (tasks.size() > 1) rules.common_options.push_back({std::move(tasks), common.options});

@@ -15,13 +15,6 @@ bool have_same_layout(const TaskPlan& task, const TaskPlan& other) {
                     [](const Replica& a, const Replica& b) { return a.stages == b.stages; });
 }
 
-bool has_uneven_stages(const TaskPlan& task) {
-  return std::any_of(task.replicas.begin(), task.replicas.end(), [](const Replica& replica) {
-    return std::any_of(replica.stages.begin(), replica.stages.end(),
-                       [&](const Stage& stage) { return stage.layers != replica.stages.front().layers; });
-  });
-}
-
 std::vector<std::vector<std::size_t>> connected_tasks(const TaskPairs& pairs) {
   std::vector<std::set<std::size_t>> sets;
   for (const auto& [task, other] : pairs) {
@@ -65,13 +58,6 @@ std::vector<std::string> broken_engine_rules(const Plan& plan, const Workflow& w
     if (!is_excepted(task) && !is_excepted(other) && !have_same_layout(planned(task), planned(other)))
       broken.push_back("different layouts of " + named(task) + " and " + named(other) +
                        ", which one engine computes");
-  }
-  for (const auto& [task, other] : rules.same_uneven_layout) {
-    const bool is_uneven = has_uneven_stages(planned(task)) || has_uneven_stages(planned(other));
-    if (is_uneven && !is_excepted(task) && !is_excepted(other) &&
-        !have_same_layout(planned(task), planned(other)))
-      broken.push_back("different layouts of " + named(task) + " and " + named(other) +
-                       " with unequal stages, for which there is one option");
   }
   for (const EngineRules::Common& common : rules.common_options) {
     for (const std::string& option : common.options) {

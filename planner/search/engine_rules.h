@@ -16,9 +16,6 @@ namespace sextant {
 // micro-batches, recomputation and offloading are each task's own.
 [[nodiscard]] bool have_same_layout(const TaskPlan& task, const TaskPlan& other);
 
-// True if stages of a replica have unequal layers.
-[[nodiscard]] bool has_uneven_stages(const TaskPlan& task);
-
 // The sets of tasks that are connected by these pairs, each in ascending order.
 [[nodiscard]] std::vector<std::vector<std::size_t>> connected_tasks(const TaskPairs& pairs);
 

@@ -30,7 +30,6 @@ EngineRules without(const std::vector<std::size_t>& tasks, EngineRules rules) {
   };
   const auto has_one = [&](const auto& pair) { return is_one(pair.first) || is_one(pair.second); };
   std::erase_if(rules.same_layout, has_one);
-  std::erase_if(rules.same_uneven_layout, has_one);
   std::erase_if(rules.common_options, [&](const EngineRules::Common& common) {
     return std::any_of(common.tasks.begin(), common.tasks.end(), is_one);
   });
@@ -70,13 +69,7 @@ class Obedience {
       asked_offload_.push_back(
           asked_offload(t, plan_of(candidate), request_.workflow, rules_, request_.choices));
     best_.reset();
-    const bool has_uneven = !rules_.same_uneven_layout.empty();
-    TaskPairs pairs = rules_.same_layout;
-    try_all(candidate, pairs, has_uneven);
-    if (has_uneven) {
-      pairs.insert(pairs.end(), rules_.same_uneven_layout.begin(), rules_.same_uneven_layout.end());
-      try_all(candidate, pairs, false);
-    }
+    try_all(candidate);
     return best_;
   }
 
@@ -86,10 +79,10 @@ class Obedience {
   }
 
   // Tries the promising values of the common options, with one layout for the tasks of connected pairs.
-  void try_all(const Candidate& candidate, const TaskPairs& pairs, bool stages_are_even) {
+  void try_all(const Candidate& candidate) {
     std::vector<LayoutsOfSet> sets;
     std::set<std::size_t> in_pairs;
-    for (TaskNumbers& tasks : connected_tasks(pairs)) {
+    for (TaskNumbers& tasks : connected_tasks(rules_.same_layout)) {
       in_pairs.insert(tasks.begin(), tasks.end());
       sets.emplace_back(request_, tables_, std::move(tasks));
     }
@@ -101,7 +94,7 @@ class Obedience {
     for (const OptionValues& values : promising_values(candidate)) {
       if (tried++ >= max_values() && best_ && best_score_.fits()) break;
       const auto filter = [&](std::size_t task, int shape) {
-        return values_.has(values, task, shape) && obeys_alone(task, shape, stages_are_even);
+        return values_.has(values, task, shape) && obeys_alone(task, shape);
       };
       try_values(candidate, filter, sets);
     }
@@ -146,15 +139,9 @@ class Obedience {
   }
 
   // The rules about one task.
-  [[nodiscard]] bool obeys_alone(std::size_t task, int position, bool stages_are_even) const {
+  [[nodiscard]] bool obeys_alone(std::size_t task, int position) const {
     const int t = static_cast<int>(task);
     const Shape& shape = tables_.evaluator.shapes(t).at(position);
-    const auto is_in = [&](const auto& pair) { return pair.first == task || pair.second == task; };
-    if (stages_are_even &&
-        std::any_of(rules_.same_uneven_layout.begin(), rules_.same_uneven_layout.end(), is_in) &&
-        std::any_of(shape.layers.begin(), shape.layers.end(),
-                    [&](int layers) { return layers != shape.layers.front(); }))
-      return false;
     return !asked_offload_[task] ||
            tables_.evaluator.execution(t, shape).offload_weights == *asked_offload_[task];
   }
@@ -310,9 +297,7 @@ void use_slack(const PlanRequest& request, PlanResult& result) {
   if (!candidate) return;
   const EngineRules& rules = request.engine_rules;
   std::set<std::size_t> fixed;
-  for (const TaskPairs* pairs : {&rules.same_layout, &rules.same_uneven_layout}) {
-    for (const auto& [task, other] : *pairs) fixed.insert({task, other});
-  }
+  for (const auto& [task, other] : rules.same_layout) fixed.insert({task, other});
   for (const EngineRules::Common& common : rules.common_options)
     fixed.insert(common.tasks.begin(), common.tasks.end());
   const double max_loss = evaluator.evaluate(*candidate).loss * (1 + kMaxLossOfSlack);

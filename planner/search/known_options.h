@@ -1,5 +1,6 @@
 // The costs of options that searches for one request leave for later ones: planners of a portfolio, and searches
-// that fill less of the memory.
+// that fill less of the memory. The latter take over which options are worth keeping, although that may depend
+// on the share of the memory that a KV cache of stated size counts for.
 #pragma once
 
 #include <memory>

@@ -106,6 +106,7 @@ void pass_option(Stream& stream, OfOption& costed, std::uint8_t& is_even) {
 std::string packed(const CostedOptions& costed) {
   Writer writer;
   writer.add(costed.task);
+  writer.add(costed.memory_share);
   writer.add(costed.devices);
   writer.add(static_cast<std::uint32_t>(costed.options.size()));
   for (const CostedOption& option : costed.options) {
@@ -119,6 +120,7 @@ CostedOptions unpacked(std::string_view bytes) {
   Reader reader(bytes);
   CostedOptions costed;
   reader.get(costed.task);
+  reader.get(costed.memory_share);
   reader.get(costed.devices);
   std::uint32_t count = 0;
   reader.get(count);

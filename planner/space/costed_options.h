@@ -22,6 +22,7 @@ struct CostedOption {
 
 struct CostedOptions {
   int task = 0;
+  double memory_share = 1;  // PlanRequest::memory_share, which their bytes count
   std::vector<std::uint16_t> devices;
   std::vector<CostedOption> options;  // fastest first
 };

@@ -20,6 +20,14 @@ bool fits(const CostedOptions& costed, std::size_t tasks, std::size_t devices) {
          });
 }
 
+// Counts a larger or smaller share of the KV cache of stated size in the option's bytes.
+void change_reserved(const Execution& execution, double change, Option& option) {
+  const double bytes = change * execution.kv_cache_bytes;
+  const bool sleeps = execution.offload_weights;
+  (sleeps ? option.value.max_working_bytes : option.value.max_resident_bytes) += bytes;
+  for (MemoryNeeds& needs : option.by_type) (sleeps ? needs.working_bytes : needs.resident_bytes) += bytes;
+}
+
 }  // namespace
 
 void OptionTable::take_in(const CostedOptions& costed) {
@@ -32,6 +40,8 @@ void OptionTable::take_in(const CostedOptions& costed) {
     Option& option = entry->second.emplace_back(other.option);
     option.shape = shapes.add(other.shape);
     option.even_shape = shapes.add(other.even_shape);
+    change_reserved(evaluator_.execution(costed.task, other.shape),
+                    evaluator_.memory_share() - costed.memory_share, option);
   }
   heard_.push_back({costed.task, costed.devices, &entry->second});
   if (!has_similar_sets(costed.task)) return;
@@ -50,7 +60,7 @@ std::vector<OptionTable::Heard> OptionTable::heard() {
 
 void OptionTable::offer(int task, const Devices& devices, const std::vector<Option>& options) {
   const ShapeTable& shapes = evaluator_.shapes(task);
-  CostedOptions costed{task, devices, {}};
+  CostedOptions costed{task, evaluator_.memory_share(), devices, {}};
   for (const Option& option : options)
     costed.options.push_back({shapes.at(option.shape), shapes.at(option.even_shape), option});
   exchange_->offer(packed(costed));

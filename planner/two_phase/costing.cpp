@@ -19,7 +19,8 @@ Costing::Costing(const PlanRequest& request, Workflow workflow)
   if (workflow_.has_weight_sync())
     training = static_cast<int>(&workflow_.actor_training() - workflow_.tasks.data());
   for (int t = 0; t < task_count(); ++t)
-    models_.emplace_back(task(t), std::vector<Execution>{execution(t)}, execution(training), *sync_problem_);
+    models_.emplace_back(task(t), std::vector<Execution>{execution(t)}, execution(training), *sync_problem_,
+                         request.memory_share);
 }
 
 ChoicePtr Costing::cost(int task, TaskPlan plan) const {
@@ -30,7 +31,8 @@ ChoicePtr Costing::cost(int task, TaskPlan plan) const {
   choice->time_s = task_cost(*sync_problem_, choice->work).time_s;
   const auto type_of = [this](DeviceId device) { return sync_problem_->hardware.type_index(device); };
   choice->memory = task_memory(choice->work, sync_problem_->coefficients, type_of, true);
-  for (const TaskMemory<double>& of : choice->memory) {
+  for (TaskMemory<double>& of : choice->memory) {
+    of.scale_reserved(request_.memory_share);
     const double room = free_memory_bytes(of.device);
     choice->resident_fraction = std::max(choice->resident_fraction, of.resident_bytes / room);
     choice->working_fraction = std::max(choice->working_fraction, of.working_bytes / room);

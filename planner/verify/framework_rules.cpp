@@ -34,15 +34,6 @@ bool is_one_engine(const TaskPlan& task, const TaskPlan& other) {
          one.expert_tensor_parallel == of_other.expert_tensor_parallel;
 }
 
-bool has_unequal_stages(const TaskPlan& task) {
-  for (const Replica& replica : task.replicas) {
-    for (const Stage& stage : replica.stages) {
-      if (stage.layers != replica.stages.front().layers) return true;
-    }
-  }
-  return false;
-}
-
 class EngineCheck {
  public:
   EngineCheck(const Plan& plan, const Workflow& workflow, const EngineRules& rules,
@@ -50,8 +41,7 @@ class EngineCheck {
       : plan_(plan), workflow_(workflow), rules_(rules), found_(found) {}
 
   void look() {
-    for (const auto& [task, other] : rules_.same_layout) look_at_engine(task, other, true);
-    for (const auto& [task, other] : rules_.same_uneven_layout) look_at_engine(task, other, false);
+    for (const auto& [task, other] : rules_.same_layout) look_at_engine(task, other);
     for (const EngineRules::Common& common : rules_.common_options) {
       for (const std::string& option : common.options) look_at_option(common.tasks, option);
     }
@@ -64,10 +54,9 @@ class EngineCheck {
   }
   [[nodiscard]] const std::string& name(std::size_t task) const { return workflow_.tasks[task].name; }
 
-  void look_at_engine(std::size_t task, std::size_t other, bool always) {
+  void look_at_engine(std::size_t task, std::size_t other) {
     const TaskPlan *one = planned(task), *another = planned(other);
     if (one == nullptr || another == nullptr || is_one_engine(*one, *another)) return;
-    if (!always && !has_unequal_stages(*one) && !has_unequal_stages(*another)) return;
     found_.push_back(
         {name(other), rules::kSameLayout,
          "its layout is not that of " + name(task) + ", which the same engine of the framework computes"});

@@ -147,6 +147,39 @@ TEST(Trust, MemoryHasAnIntervalAndAProbabilityOfFitting) {
   EXPECT_NEAR(wide * wide - narrow * narrow, 1.6449 * 1.6449 * (0.3 * 0.3 - 0.05 * 0.05), 1e-3);
 }
 
+// With a KV cache of half the device, which engines allocate to the byte, only the other half's need is
+// uncertain: 0.1 of it, not of all. An engine that sleeps holds the cache alone while it runs.
+TEST(Trust, AKvCacheOfStatedSizeHasNoError) {
+  const PredictionQuery known = fitted().ask(run_named(fitted().unseen.front()));
+  Plan plan = known.plan;
+  const auto generation = std::find_if(known.workflow.tasks.begin(), known.workflow.tasks.end(),
+                                       [](const Task& task) { return task.kind == TaskKind::generation; });
+  ASSERT_NE(generation, known.workflow.tasks.end());
+  const Coefficients nobodys;
+  const DeviceId device = *plan.tasks.at(generation->name).devices().begin();
+  const double capacity = known.cluster.type_of(device).memory_bytes.value;
+  const auto memory_of = [&](double cache) {
+    plan.tasks.at(generation->name).execution.kv_cache_bytes = cache;
+    const Prediction prediction = predict_with_trust({known.cluster, known.workflow, plan, nobodys, kAny});
+    return *std::find_if(prediction.memory.begin(), prediction.memory.end(),
+                         [&](const DeviceMemory& memory) { return memory.device == device; });
+  };
+  const double little = 1;  // byte, so that no cache is predicted
+  const DeviceMemory without = memory_of(little);
+  const double cache = 0.5 * capacity;
+  const DeviceMemory with = memory_of(cache);
+  ASSERT_NEAR(with.needed_bytes() - without.needed_bytes(), cache, 1);
+  const double factor = std::exp(1.6449 * 0.1);
+  EXPECT_NEAR(with.trust->needed_bytes.high / (cache + factor * without.needed_bytes()), 1, 1e-4);
+  EXPECT_NEAR(with.trust->needed_bytes.low / (cache + without.needed_bytes() / factor), 1, 1e-4);
+  const double deviations = std::log((capacity - cache) / without.needed_bytes()) / 0.1;
+  EXPECT_NEAR(with.trust->fit_probability, 0.5 * std::erfc(-deviations / std::sqrt(2)), 1e-6);
+  const std::optional<MemoryRisk> risk = memory_risk_of({known.cluster, known.workflow, plan, nobodys, kAny});
+  ASSERT_TRUE(risk);
+  EXPECT_GE(risk->probability, 1 - with.trust->fit_probability);
+  EXPECT_NEAR(risk->log_deviation, 0.1, 1e-12);
+}
+
 // The prediction of a run that the fit saw, by coefficients of another fit with several frameworks.
 Prediction asked_for(const std::string& framework, const Coefficients& coefficients,
                      Orchestration orchestration = Orchestration::controller) {

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <thread>
 
@@ -75,6 +76,30 @@ TEST_F(FileTest, RefusesToReadWhatIsNoFile) {
             "cannot read " + at("none").string() + ": No such file or directory");
   EXPECT_EQ(refusal_of([&] { (void)read_text_file(folder_.path()); }),
             "cannot read " + folder_.path().string() + ": Is a directory");
+}
+
+TEST_F(FileTest, RefusesDevicesWithoutAnEnd) {
+  EXPECT_NE(refusal_of([] { (void)read_text_file("/dev/zero"); }).find("it is a device"), std::string::npos);
+}
+
+// A killed writer leaves its temporary file; the next writer of the same file deletes it, but none of a process
+// that runs, of another host or of another file.
+TEST_F(FileTest, RemovesWhatKilledWritersLeft) {
+  const pid_t ended = ::fork();
+  if (ended == 0) ::_exit(0);
+  ASSERT_EQ(::waitpid(ended, nullptr, 0), ended);
+  std::array<char, 256> host{};
+  ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+  const auto left = [&](const std::string& file, const std::string& of_host, pid_t process) {
+    const std::string name = file + ".partial-" + of_host + "-" + std::to_string(process) + "-0";
+    write_text_file(at(name), "half");
+    return name;
+  };
+  (void)left("a", host.data(), ended);
+  const std::string running = left("a", host.data(), ::getppid()), far = left("a", "far-host", ended),
+                    other = left("b", host.data(), ended);
+  write_text_file(at("a"), "whole");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("a", running, far, other));
 }
 
 TEST_F(FileTest, ReportsWhatTheDiskRefuses) {

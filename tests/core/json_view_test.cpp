@@ -141,5 +141,29 @@ TEST(Within, PutsThePathBeforeThatOfTheError) {
   EXPECT_EQ(within("/x", [] { return 3; }), 3);
 }
 
+// Beyond any quantity: products of such numbers would be infinite.
+TEST(JsonNumbers, HaveTheSizeOfQuantities) {
+  const Json numbers = parse_json(R"({"large": 1e25, "small": 1e-25, "zero": 0, "whole": 1e24})");
+  const JsonView view(numbers);
+  EXPECT_EQ(refusal_of([&] { (void)view.required("large").positive(); }),
+            "/large: expected a number from 1e-24 to 1e24, got 1e+25");
+  EXPECT_NE(refusal_of([&] { (void)view.required("small").positive(); }), "");
+  EXPECT_NE(refusal_of([&] { (void)view.required("large").non_negative(); }), "");
+  EXPECT_EQ(view.required("zero").non_negative(), 0);
+  EXPECT_EQ(view.required("whole").positive(), 1e24);
+}
+
+// Names reach terminals, pages and generated code.
+TEST(JsonNames, HaveNoControlCharacters) {
+  const Json names =
+      parse_json(R"({"name": "a\u001b[31mb", "free": "a\nb", "line": "a\u2028b", "of": {"a\nb": 1}})");
+  const JsonView view(names);
+  EXPECT_EQ(refusal_of([&] { (void)view.required("name").text(); }),
+            "/name: expected text without control characters, got \"a\\u001b[31mb\"");
+  EXPECT_THROW((void)view.required("line").text(), Error);
+  EXPECT_EQ(view.required("free").any_text(), "a\nb");
+  EXPECT_THROW((void)view.required("of").members(), Error);
+}
+
 }  // namespace
 }  // namespace sextant

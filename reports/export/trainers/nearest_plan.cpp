@@ -271,11 +271,6 @@ class Nearest {
       const std::vector<std::string> tasks = present(names);
       for (std::size_t i = 1; i < tasks.size(); ++i) follow(tasks[i], tasks.front());
     }
-    for (const std::vector<std::string>& names : profile_.same_uneven_layout) {
-      const std::vector<std::string> tasks = present(names);
-      if (tasks.size() > 1 && (is_uneven(tasks.front()) || is_uneven(tasks.back())))
-        follow(tasks.back(), tasks.front());
-    }
   }
 
   // Returns true if two layouts are equal except for the numbers of their replicas.

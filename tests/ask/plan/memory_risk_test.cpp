@@ -16,18 +16,5 @@ TEST(ShareForRisk, IsTheQuantileOfANormalLogarithm) {
   EXPECT_EQ(share_for_risk(0.05, 0), 1);
 }
 
-TEST(MemoryRisk, IsThatOfTheDeviceThatIsLeastSure) {
-  Prediction prediction;
-  EXPECT_FALSE(memory_risk_of(prediction));
-  const auto device = [](int number, double needed, double probability) {
-    DeviceMemory memory{DeviceId{number}, 80e9, needed, 0};
-    memory.trust = MemoryTrust{{needed / std::exp(0.16449), needed * std::exp(0.16449)}, probability};
-    return memory;
-  };
-  prediction.memory = {device(0, 40e9, 0.99), device(1, 70e9, 0.9)};
-  EXPECT_NEAR(memory_risk_of(prediction)->probability, 0.1, 1e-12);
-  EXPECT_NEAR(memory_risk_of(prediction)->log_deviation, 0.1, 1e-4);
-}
-
 }  // namespace
 }  // namespace sextant::test

@@ -173,34 +173,6 @@ TEST_F(SharedLayouts, OffloadAnEngineThatSharesItsDevices) {
   EXPECT_FALSE(offloads(planned()));
 }
 
-// 31 layers on pipelines of four: 8, 8, 8 and 7. Tasks whose stages are unequal have one layout, and so they are
-// all unequal or all equal.
-TEST(SharedUnevenLayouts, AreOneOrEven) {
-  Model model = model_14b();
-  model.layers = 31;
-  const Workflow workflow = ppo_of(model, Mode::synchronous);
-  const Cluster cluster = cluster_of({{"a100", 2}});
-  const Coefficients coefficients;
-  PlanRequest request{cluster, workflow, coefficients};
-  request.limits.balances_load = false;
-  request.choices.assign(workflow.tasks.size(), TaskChoices{});
-  std::size_t training = 0, reference = 0;
-  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
-    request.choices[t].stages = StageRule::even_but_ends;
-    if (workflow.tasks[t].name == task_names::kActorTraining) training = t;
-    if (workflow.tasks[t].name == task_names::kReferenceInference) reference = t;
-  }
-  request.choices[training].max_tensor_parallel = 2;
-  request.engine_rules.same_uneven_layout = {{training, reference}};
-  const PlanResult result = find_planner("verl-colocated")->plan(request);
-  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
-  const TaskPlan& trained = result.plan->tasks.at(workflow.tasks[training].name);
-  const TaskPlan& passed = result.plan->tasks.at(workflow.tasks[reference].name);
-  ASSERT_TRUE(has_uneven_stages(trained));
-  EXPECT_TRUE(have_same_layout(trained, passed));
-  EXPECT_TRUE(framework_violations(*result.plan, workflow, request.choices, request.engine_rules).empty());
-}
-
 // Megatron's ranks: with two replicas of two stages of four devices, the first stages have devices 0 to 7.
 TEST(RankOrders, AreThoseOfTheFramework) {
   const Workflow workflow = ppo_14b();
