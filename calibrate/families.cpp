@@ -11,7 +11,7 @@ struct FrameworkFamily {
   std::string_view family;
 };
 
-constexpr std::array<FrameworkFamily, 22> kFamilies{{
+constexpr std::array<FrameworkFamily, 23> kFamilies{{
     {"verl", "verl"},
     {"nemo-rl", "nemo-rl"},
     {"openrlhf", "openrlhf"},
@@ -26,6 +26,7 @@ constexpr std::array<FrameworkFamily, 22> kFamilies{{
     {"pytorch", "pytorch"},
     {"automodel", "pytorch"},
     {"torchtitan", "pytorch"},
+    {"fms-fsdp", "pytorch"},
     {"llm-foundry", "pytorch"},
     {"prime-rl", "pytorch"},
     {"sailor", "megatron"},

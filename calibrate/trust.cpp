@@ -19,11 +19,11 @@
 namespace sextant {
 namespace {
 
-// The asked plan as a run that was never measured: one time for every task, then the iteration, then the memory
-// of the device that needs most.
+// The asked plan as a run that was never measured: one time for every task and for the weight sync if it takes
+// any, then the iteration, then the memory of the device that needs most.
 class Imagined {
  public:
-  explicit Imagined(const PredictionQuery& asked) {
+  Imagined(const PredictionQuery& asked, bool has_weight_sync) {
     Run run;
     run.name = "asked";
     run.cluster = asked.cluster.name();
@@ -31,6 +31,7 @@ class Imagined {
     run.plan = asked.plan.name;
     run.framework = asked.framework;
     for (const Task& task : asked.workflow.tasks) run.tasks[task.name].samples_s = {1.0};
+    if (has_weight_sync) run.tasks[kWeightSync].samples_s = {1.0};
     run.iteration.samples_s = {1.0};
     run.peak_memory_bytes = 1.0;
     runs_.clusters.emplace(run.cluster, asked.cluster);
@@ -144,7 +145,7 @@ void qualify_memory(Prediction& prediction, const MemoryNeeds& needs, double log
 
 struct Intervals {
   std::map<std::string, Interval> tasks;
-  std::optional<Interval> iteration;
+  std::optional<Interval> iteration, weight_sync;
 
   // Widens the intervals to cover both.
   void widen(const Intervals& other) {
@@ -153,6 +154,7 @@ struct Intervals {
     };
     for (auto& [name, interval] : tasks) cover(interval, other.tasks.at(name));
     if (iteration) cover(*iteration, *other.iteration);
+    if (weight_sync && other.weight_sync) cover(*weight_sync, *other.weight_sync);
   }
 };
 
@@ -198,6 +200,9 @@ Intervals intervals_of(const Prediction& prediction, const Imagined& imagined, c
     if (times[t].is_iteration()) {
       const double variance = variances[t] + growth(farthest) * model.iteration;
       intervals.iteration = interval_of(prediction.iteration_s, variance);
+    } else if (times[t].what == kWeightSync) {
+      intervals.weight_sync =
+          interval_of(prediction.weight_sync_s, variances[t] + growth(farthest) * model.task);
     } else if (!times[t].is_memory()) {
       const std::string& name = times[t].what;
       intervals.tasks[name] =
@@ -214,7 +219,8 @@ Intervals intervals_of_loop(const PredictionQuery& asked, const Posterior& poste
   const PredictionQuery loop{asked.cluster, workflow, asked.plan, asked.coefficients, asked.framework};
   const Prediction prediction =
       predict(loop.cluster, loop.workflow, loop.plan, loop.coefficients, loop.framework);
-  return intervals_of(prediction, Imagined(loop), posterior, *asked.coefficients.fit);
+  return intervals_of(prediction, Imagined(loop, prediction.weight_sync_s > 0), posterior,
+                      *asked.coefficients.fit);
 }
 
 }  // namespace
@@ -230,7 +236,7 @@ void qualify(Prediction& prediction, const PredictionQuery& asked) {
   const MemoryNeeds needs = memory_needs_of(asked);
   if (!posterior) return qualify_memory(prediction, needs, kUncalibratedVariance);
   const FitSummary& fit = *asked.coefficients.fit;
-  const Imagined imagined(asked);
+  const Imagined imagined(asked, prediction.weight_sync_s > 0);
   qualify_memory(prediction, needs, memory_log_variance(fit, *posterior, imagined, needs));
   Intervals intervals = intervals_of(prediction, imagined, *posterior, fit);
   if (asked.workflow.has_controller() && !posterior->knows(asked.framework)) {
@@ -238,6 +244,7 @@ void qualify(Prediction& prediction, const PredictionQuery& asked) {
   }
   for (const auto& [name, interval] : intervals.tasks) prediction.tasks.at(name).interval_s = interval;
   prediction.iteration_interval_s = intervals.iteration;
+  prediction.weight_sync_interval_s = intervals.weight_sync;
   if (fit.experience.empty()) return;
   const std::vector<TaskExperience> tasks = experience_of(imagined.run());
   for (std::size_t t = 0; t < tasks.size(); ++t) {
@@ -282,7 +289,7 @@ std::vector<Sensitivity> sensitivities_of(const PredictionQuery& asked) {
   const bool fitted = coefficients.fit.has_value();
   if (!fitted) coefficients.fit.emplace();
   const std::optional<Posterior> posterior = posterior_of(coefficients);
-  const Imagined imagined(asked);
+  const Imagined imagined(asked, false);
   double variance = 0;
   std::vector<Posterior::Influence> influences = posterior->influences(imagined.run(), imagined.iteration());
   for (const Posterior::Influence& influence : influences) variance += influence.variance;

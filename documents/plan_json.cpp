@@ -204,6 +204,8 @@ const Fields<WeightSyncPlan>& weight_sync_fields() {
                 "devices also train, weights are resharded in place, whatever the method."),
       defaulted("fraction_sent", &WeightSyncPlan::fraction_sent, share("expected a fraction of at most 1"),
                 "Share of the weights that is sent; less than 1 if only changes travel."),
+      optional("bucket_bytes", &WeightSyncPlan::bucket_bytes, non_negative(),
+               "Size of the buffers in which tensors are packed and sent together; absent or 0: one by one."),
   };
   return fields;
 }

@@ -260,6 +260,7 @@ const Fields<Prediction>& prediction_fields() {
                "The framework whose coefficients were used, \"*\" for any."),
       required("iteration_s", &Prediction::iteration_s, non_negative(), "Seconds of one iteration."),
       optional("iteration_interval_s", &Prediction::iteration_interval_s, interval_s()),
+      optional("weight_sync_interval_s", &Prediction::weight_sync_interval_s, interval_s()),
       required("sequences_per_s", &Prediction::sequences_per_s, non_negative()),
       required("weight_sync_s", &Prediction::weight_sync_s, non_negative(),
                "Resharding or synchronization, whichever the plan pays."),

@@ -173,6 +173,10 @@ std::string describe_staleness(const Prediction& prediction) {
          " weight versions (tokens: " + shares + ")\n";
 }
 
+std::string interval_text(const Interval& interval) {
+  return "90 %: " + format_seconds(interval.low) + " to " + format_seconds(interval.high);
+}
+
 // The source of the coefficients.
 std::string describe_source(const Prediction& prediction) {
   if (prediction.coefficients.empty()) return "";
@@ -184,10 +188,7 @@ std::string describe_source(const Prediction& prediction) {
 
 std::string describe_prediction(const Prediction& prediction) {
   std::string out = "iteration  " + format_seconds(prediction.iteration_s);
-  if (prediction.iteration_interval_s) {
-    out += " (90 %: " + format_seconds(prediction.iteration_interval_s->low) + " to " +
-           format_seconds(prediction.iteration_interval_s->high) + ")";
-  }
+  if (const auto& interval = prediction.iteration_interval_s) out += " (" + interval_text(*interval) + ")";
   out += ", " + format_number(prediction.sequences_per_s) + " sequences/s\n" + describe_source(prediction);
   Table tasks({"task", "time", "share", "adds", "largest part"});
   for (const auto& [name, task] : prediction.tasks) {
@@ -199,11 +200,11 @@ std::string describe_prediction(const Prediction& prediction) {
                    ? ""
                    : std::string(name_of(largest->first)) + " " + format_seconds(largest->second)});
   }
-  const auto add = [&](const char* what, double time_s) {
+  const auto add = [&](const char* what, double time_s, const std::optional<Interval>& interval = {}) {
     tasks.add({what, format_seconds(time_s), format_percent(time_s / prediction.iteration_s, 0),
-               format_seconds(time_s), ""});
+               format_seconds(time_s), interval ? interval_text(*interval) : ""});
   };
-  add("weight sync", prediction.weight_sync_s);
+  add("weight sync", prediction.weight_sync_s, prediction.weight_sync_interval_s);
   if (prediction.data_s > 0) add("data between tasks", prediction.data_s);
   if (prediction.controller_s > 0) add("controller", prediction.controller_s);
   if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);

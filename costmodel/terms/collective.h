@@ -7,8 +7,9 @@
 // together share its network adapters, and groups that leave a node, zone or region share the capacity of the
 // link there (Trunk); a group with several members in a node can leave it on as many rails (rail_weight: share
 // of the further ones it uses), and then works by nodes: m nodes exchange (m - 1) / m of the reduced data, not
-// the (n - 1) / n of a flat ring (NCCL's trees; the same share); links between nodes reach less of their rate
-// than links inside (network_efficiency).
+// the (n - 1) / n of a flat ring (NCCL's trees; the same share), while the links inside the nodes carry all of
+// it at the same time, so that the slower of the two counts; links between nodes reach less of their rate than
+// links inside (network_efficiency).
 //
 // NCCL sends small messages with a flag next to every word, at half the rate and without waiting, and large
 // ones at the whole rate after a longer start (LL and Simple of its protocols; it takes the faster). With the
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -111,19 +113,30 @@ template <typename T>
   return efficiency < T(1.0) ? T(1.0 / efficiency - 1.0) : T(0.0);
 }
 
+// The rates of a group's data between two members, in bytes/s.
+template <typename T>
+struct GroupRates {
+  T path;                  // from one to the other
+  std::optional<T> inner;  // between members of a node, if the data passes such links
+
+  // Returns the rate of data that passes both.
+  [[nodiscard]] T of_all() const { return inner && *inner < path ? *inner : path; }
+};
+
 // Bandwidth between two members: the link's own; between nodes times the rails in use, limited by each group's
-// part of the node's adapters and of the link's capacity, and by the inner links that feed them.
+// part of the node's adapters and of the link's capacity. The links inside nodes that feed the rails have their
+// own rate, because they may carry more of the data.
 //
 // An efficiency between nodes stands for software that handles each byte (packing, launching). Its time is that
 // at the usual rate of the zone and does not grow if the link is slower: over a link or trunk of rate r below
 // the rate R that the same devices have inside a zone, a byte takes 1 / (e_network r) + (1 / e - 1) /
 // (e_network R) seconds. With r = R that is 1 / (e_network e R).
 template <typename T>
-[[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
-                                  const LinkCost<T>& link, const LinkEfficiency<T>& reached,
-                                  const NetworkUse& use) {
+[[nodiscard]] GroupRates<T> group_rates(const Problem<T>& problem, DeviceId from, DeviceId to,
+                                        const LinkCost<T>& link, const LinkEfficiency<T>& reached,
+                                        const NetworkUse& use) {
   const Cluster& cluster = problem.cluster();
-  if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
+  if (cluster.is_one_island(from, to)) return {reached.within * link.bytes_per_s, std::nullopt};
   T rate = link.bytes_per_s;
   const double zone = plain_value(reached.between) < 1 ? usual_network_bytes_per_s(cluster) : 0;
   T usual = rate < T(zone) ? T(zone) : rate;
@@ -155,8 +168,16 @@ template <typename T>
     rate *= problem.coefficient(CoefficientId::network_efficiency) * reached.between;
     if (trunk) limit(rate, capacity);
   }
-  const T inner = reached.within * std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
-  return inner < rate ? inner : rate;
+  if (std::isinf(use.nodes.inner_bytes_per_s)) return {rate, std::nullopt};
+  // A ring avoids links inside nodes that are slower than those between them.
+  return {rate, reached.within * std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s)};
+}
+
+template <typename T>
+[[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
+                                  const LinkCost<T>& link, const LinkEfficiency<T>& reached,
+                                  const NetworkUse& use) {
+  return group_rates(problem, from, to, link, reached, use).of_all();
 }
 
 // Share of a flat ring's volume that crosses between nodes when a group of n works by nodes.
@@ -193,10 +214,14 @@ template <typename T>
 [[nodiscard]] T edge_s(const Problem<T>& problem, const RingEdge& edge, double n, double volume_bytes,
                        const LinkEfficiency<T>& reached, const NetworkUse& use) {
   const LinkCost<T> link = problem.hardware.link(edge.from, edge.to);
-  const T rate = group_bytes_per_s(problem, edge.from, edge.to, link, reached, use);
+  const GroupRates<T> rates = group_rates(problem, edge.from, edge.to, link, reached, use);
   const bool within = problem.cluster().is_one_island(edge.from, edge.to);
   const T latency_s = steps_latency_s(problem, link.latency_s, n, within ? RingNodes{} : use.nodes);
-  const T moving_s = volume_bytes * (within ? T(1.0) : crossing_share(problem, n, use.nodes)) / rate;
+  T moving_s = volume_bytes * (within ? T(1.0) : crossing_share(problem, n, use.nodes)) / rates.path;
+  if (rates.inner) {
+    const T inner_s = volume_bytes / *rates.inner;
+    if (moving_s < inner_s) moving_s = inner_s;
+  }
   return latency_s + moving_s + ramp_s(problem, latency_s, moving_s);
 }
 

@@ -8,11 +8,12 @@
 // all-gather's in its place). P are all parameters, embedding and head included. The appendix has one C_p2p and
 // says that it is "for G_D_i'": each replica i' gets its copy, so the last of them counts.
 //
-// Ours, neutral by default: experts gathered from expert-parallel ranks, a fixed time and a time per tensor,
-// copies in a device's own memory (parts of tensor-parallel stages are assembled, the engine's own copy is
-// filled), sending only a fraction of the weights (WeightSyncPlan::fraction_sent), weights that wait on the
-// host (fetched), and the methods of frameworks between pools of n and n' devices (the first two: seed 002,
-// 5.2), with weight_transfer.h for the transfers from trainers to devices:
+// Ours, neutral by default: experts gathered from expert-parallel ranks, a fixed time, another where an engine is
+// woken, a time per message (a tensor, or a bucket of tensors: WeightSyncPlan::bucket_bytes), copies in a device's
+// own memory (parts of tensor-parallel stages are assembled, the engine's own copy is filled), sending only a
+// fraction of the weights (WeightSyncPlan::fraction_sent), weights that wait on the host (fetched), and the
+// methods of frameworks between pools of n and n' devices (the first two: seed 002, 5.2), with
+// weight_transfer.h for the transfers from trainers to devices:
 //   flat            every generation device fetches all B * P bytes
 //   topology-aware  every generation device fetches B * P / n', and C_broadcast around all of them
 //   sharded         every generation device fetches its own part (NeMo RL's nccl_reshard): as much as the one
@@ -28,6 +29,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <vector>
@@ -346,19 +348,39 @@ template <typename T>
   return synchronize_s(problem, training, generation);
 }
 
-// The cost of notifying the workers of both sides, once and for every tensor that is transferred. A loop has no
+// Returns the messages in which the tensors are sent: as many as there are buckets, if tensors are packed.
+template <typename T>
+[[nodiscard]] double sent_messages(const Problem<T>& problem, const TaskWork& training) {
+  const double tensors = sent_tensors(training), bucket = problem.plan.weight_sync.bucket_bytes;
+  if (bucket <= 0) return tensors;
+  return std::min(tensors, std::ceil(sent_bytes(problem, training) / bucket));
+}
+
+// The cost of notifying the workers of both sides, once and for every message. A tensor that is packed with
+// others still costs both sides a part of a message: it is looked up, copied and loaded on its own. A loop has no
 // workers to notify.
 template <typename T>
 [[nodiscard]] T handover_s(const Problem<T>& problem, const TaskWork& training) {
   if (!problem.workflow.has_controller()) return T(0.0);
+  T items(sent_messages(problem, training));
+  if (problem.plan.weight_sync.bucket_bytes > 0)
+    items += sent_tensors(training) * problem.coefficient(CoefficientId::weight_sync_packed_weight);
   return problem.coefficient(CoefficientId::weight_sync_overhead_s) +
-         sent_tensors(training) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
+         items * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
+}
+
+// An engine on the trainers' devices sleeps while they train: its memory is mapped again before it gets weights.
+template <typename T>
+[[nodiscard]] T engine_woken_s(const Problem<T>& problem) {
+  if (!problem.workflow.has_controller()) return T(0.0);
+  return problem.coefficient(CoefficientId::engine_wake_overhead_s);
 }
 
 template <typename T>
 [[nodiscard]] T weight_sync_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   return moved_s(problem, training, generation) + copied_s(problem, training, generation) +
-         fetched_s(problem, training) + handover_s(problem, training);
+         fetched_s(problem, training) + handover_s(problem, training) +
+         (is_colocated(generation, training) ? engine_woken_s(problem) : T(0.0));
 }
 
 }  // namespace sextant::terms

@@ -73,6 +73,8 @@ enum class CoefficientId : int {
   weight_sync_efficiency,
   weight_sync_overhead_s,
   weight_sync_tensor_overhead_s,
+  weight_sync_packed_weight,
+  engine_wake_overhead_s,
   weight_copy_weight,
   link_latency_scale,
   collective_step_weight,

@@ -91,6 +91,7 @@ enum class WeightSyncMethod {
 struct WeightSyncPlan {
   WeightSyncMethod method = WeightSyncMethod::shortest;
   double fraction_sent = 1;  // of the weights: below 1 if only changes are sent
+  double bucket_bytes = 0;   // of the buffers in which tensors are packed; 0: tensors are sent one by one
 
   friend bool operator==(const WeightSyncPlan&, const WeightSyncPlan&) = default;
 };
@@ -113,7 +114,8 @@ struct UniformLayout {
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 4};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4: sharded_over
+  static constexpr SchemaVersion kVersion{1, 5};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4:
+                                                  // sharded_over; 1.5: bucket_bytes
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name

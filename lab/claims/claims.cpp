@@ -29,7 +29,9 @@ constexpr std::array<std::string_view, 4> kProxy{"proxy.tasks.held_out", "proxy.
                                                  "proxy.kendall_tau_told_apart", "proxy.regret"};
 constexpr std::array<std::string_view, 3> kReal{"real.tasks.in_sample", "real.tasks.leave_one_plan_out",
                                                 "real.iterations.leave_one_plan_out"};
-constexpr std::array<std::string_view, 2> kRl{"rl.iterations.leave_one_model_out", "rl.iterations.coverage_90"};
+constexpr std::array<std::string_view, 4> kRl{"rl.iterations.leave_one_model_out", "rl.iterations.coverage_90",
+                                              "rl.iterations.leave_one_release_out",
+                                              "rl.iterations.release_coverage_90"};
 constexpr std::array<std::string_view, 2> kSailor{"sailor.time", "sailor.memory"};
 constexpr std::array<std::string_view, 5> kTracer{"tracer.graphs", "tracer.eager.first_host",
                                                   "tracer.eager.first_host.median", "tracer.eager.second_host",

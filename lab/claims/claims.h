@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -69,6 +70,7 @@ struct ClaimContext {
   Facts facts;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
   std::size_t worst_kept = 10;                                              // per claim
+  mutable std::shared_ptr<const Coefficients> iteration_priors;             // of shared_priors.h, if needed
 
   // The published runs of a source, data/runs/SOURCE.json.
   [[nodiscard]] Runs published(const std::string& source) const;

@@ -6,6 +6,7 @@
 #include "calibrate/familiarity.h"
 #include "calibrate/families.h"
 #include "calibrate/posterior.h"
+#include "lab/claims/shared_priors.h"
 #include "sextant/fit.h"
 
 namespace sextant {
@@ -95,7 +96,8 @@ std::map<std::string, Coefficients> fit_public_runs(const ClaimContext& context,
       names_of_family[std::string(family_of_framework(run.framework))].push_back(run.name);
     }
     if (kind == kIterations) names_of_family[std::string(kAnyFamily)] = names;
-    const Coefficients fitted = fit_coefficients(runs, names);
+    const Coefficients start = kind == kIterations ? priors_of_iterations(context) : Coefficients{};
+    const Coefficients fitted = fit_coefficients(runs, names, {}, start);
     for (const auto& [family, of_family] : names_of_family) {
       Coefficients document = cut(fitted, family, of_family);
       const auto judged = held_out.find(claims_of(family));

@@ -1,5 +1,5 @@
-// The coefficients that ship: three independent fits, of public RL iterations, training steps and generation,
-// each split into one document per family of frameworks.
+// The coefficients that ship: fits of public training steps, of generation, and of RL iterations, whose priors
+// come from the other two (shared_priors.h). Each is split into one document per family of frameworks.
 #pragma once
 
 #include <map>

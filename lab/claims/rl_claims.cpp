@@ -4,6 +4,7 @@
 #include "calibrate/families.h"
 #include "lab/claims/families.h"
 #include "lab/claims/public_fit.h"
+#include "lab/claims/shared_priors.h"
 
 namespace sextant::claims {
 namespace {
@@ -21,6 +22,12 @@ Fold everything(const Runs& runs) {
     fold.held_out.push_back(run.name);
   }
   return fold;
+}
+
+// The release of a framework whose page has a table for each; runs of others are in every fold.
+std::string release_of(const Run& run) {
+  const auto version = run.notes.find("version");
+  return run.framework != "nemo-rl" || version == run.notes.end() ? "" : version->second;
 }
 
 // The four plans of ReaL are each measured with and without CUDA graphs.
@@ -55,19 +62,28 @@ void rl(const ClaimContext& context, ClaimReport& report) {
   });
   context.say("rl: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation left_out =
-      cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));
+      cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }), {},
+                     priors_of_iterations(context));
   add_mape(context, report, "rl.iterations.leave_one_model_out",
            "RL iterations of grade A and B, one model left out", 0.12, left_out, is_iteration);
   add_coverage(report, "rl.iterations.coverage_90", "share inside their 90 % interval, one model left out",
                left_out, is_iteration);
   report.held_out["rl"] = summary_of(all, left_out, LeaveOut::model);
+  const CrossValidation releases =
+      cross_validate(all, leave_one_out(all, release_of), {}, priors_of_iterations(context));
+  add_mape(context, report, "rl.iterations.leave_one_release_out",
+           "RL iterations of NeMo RL, one release left out with all its models and GPUs", 0.18, releases,
+           is_iteration);
+  add_coverage(report, "rl.iterations.release_coverage_90",
+               "share inside their 90 % interval, one release of NeMo RL left out", releases, is_iteration);
 }
 
 void framework(const ClaimContext& context, ClaimReport& report) {
   const Runs all = joined({context.published("rl"), verl_logs(context)});
   context.say("framework: " + std::to_string(all.runs.size()) + " runs");
   const auto family = [](const Run& run) { return std::string(family_of_framework(run.framework)); };
-  const CrossValidation left_out = cross_validate(all, leave_one_out(all, family));
+  const CrossValidation left_out =
+      cross_validate(all, leave_one_out(all, family), {}, priors_of_iterations(context));
   add_mape(context, report, "framework.iterations.leave_one_framework_out",
            "all RL iterations, one family of frameworks left out", 0.35, left_out, is_iteration);
   const auto all_times = [](const HeldOut&) { return true; };
@@ -85,11 +101,13 @@ void verl(const ClaimContext& context, ClaimReport& report) {
   context.say("verl: " + std::to_string(all.runs.size()) + " runs");
   add_mape(context, report, "verl.tasks.leave_one_run_out",
            "task times of verl, one run (all bands of a log) left out", 0.12,
-           cross_validate(all, leave_one_out(all,
-                                             [](const Run& run) {
-                                               const auto log = run.notes.find("log");
-                                               return log == run.notes.end() ? run.name : log->second;
-                                             })),
+           cross_validate(all,
+                          leave_one_out(all,
+                                        [](const Run& run) {
+                                          const auto log = run.notes.find("log");
+                                          return log == run.notes.end() ? run.name : log->second;
+                                        }),
+                          {}, priors_of_iterations(context)),
            is_task);
 }
 

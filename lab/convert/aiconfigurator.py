@@ -24,6 +24,12 @@ def sizes_of(row, has_experts):
     return sizes if has_experts else (*sizes[:2], 1, 1)
 
 
+# benchmarks/single_node of SemiAnalysisAI/InferenceX @563248391c2959883e8131b265ae3d995d74d4fa: both say that they reuse
+# B200's settings "as-is until B300-specific tuning is available", send as many requests as are in flight (those of other
+# GPUs ten times as many), and the first refuses four GPUs at the lengths at which it was run on four.
+COLD_SERVERS = ("dsr1_fp8_b300", "dsr1_fp4_b300")
+
+
 def what_lacks(row):
     """Empty where the row states what no assumption can replace, and does not contradict itself."""
     if {"aggregated": False, "disaggregated": True}[row["serving_mode"]]:
@@ -35,6 +41,9 @@ def what_lacks(row):
             return f"the {name} is not stated"
     if row["speculative_decoding"]:
         return f"speculative decoding ({row['speculative_decoding']}): a step gives more than one token"
+    if row["launch_script"] in COLD_SERVERS:
+        return ("its script has the settings of another GPU and sends every request once, so a cold server is measured: "
+                "by the source's own numbers prefill takes two to seven times as long as on H200")
     # The batch of a worker, or of one of its attention replicas.
     if abs(int(row["batch_size"]) * size_in(row, "attention_dp") - int(row["concurrency"])) > 1:
         return "batch size x attention data parallelism is not the concurrency"

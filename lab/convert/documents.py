@@ -297,8 +297,9 @@ def parameters(model):
 # ---- clusters ----
 
 
-def uniform_cluster(gpu, gpus, per_node=0):
-    """GPUs of one type, as many to a node as its type has; in as few racks as they fit where it has racks."""
+def uniform_cluster(gpu, gpus, per_node=0, network_bytes_per_s=None):
+    """GPUs of one type, as many to a node as its type has; in as few racks as they fit where it has racks. A node has
+    the adapters of its type's systems unless their rate is given."""
     in_node = min(gpus, per_node or gpu.per_node)
     all_nodes = -(-gpus // in_node)
     racks = -(-all_nodes // max(1, gpu.per_rack // in_node))
@@ -308,11 +309,13 @@ def uniform_cluster(gpu, gpus, per_node=0):
         nodes.append({"name": f"node{number}", "region": "region",
                       "zone": f"rack{number // nodes_in_rack}" if gpu.per_rack else "zone",
                       "device_type": gpu.name, "devices": min(in_node, gpus - number * in_node),
-                      "network_bytes_per_s": gpu.network_bytes_per_s * in_node / gpu.per_node})
+                      "network_bytes_per_s": (network_bytes_per_s or
+                                              gpu.network_bytes_per_s * in_node / gpu.per_node)})
     links = {"within_node": gpu.within_node, "within_zone": gpu.between_nodes}
     if gpu.per_rack:
         links["within_region"] = gpu.between_racks
-    return {"name": f"{gpus} x {gpu.name}, {in_node} a node", "device_types": {gpu.name: gpu.type}, "nodes": nodes,
+    network = f", {network_bytes_per_s / 1e9:g} GB/s out of it" if network_bytes_per_s else ""
+    return {"name": f"{gpus} x {gpu.name}, {in_node} a node{network}", "device_types": {gpu.name: gpu.type}, "nodes": nodes,
             "links": links}
 
 
@@ -423,13 +426,15 @@ class TaskPlan:
         return out
 
 
-def plan_of(tasks, name=None, weight_sync="shortest"):
+def plan_of(tasks, name=None, weight_sync="shortest", bucket_bytes=0.0):
     """A plan without a name gets its description, so that equal ones are shared."""
     names = sorted(tasks)
     out = {"name": name or "; ".join(f"{task} {tasks[task].describe()}" for task in names),
            "tasks": {task: tasks[task].to_json() for task in names}}
-    if weight_sync != "shortest":
+    if weight_sync != "shortest" or bucket_bytes > 0:
         out["weight_sync"] = {"method": weight_sync, "fraction_sent": 1.0}
+        if bucket_bytes > 0:
+            out["weight_sync"]["bucket_bytes"] = bucket_bytes
     return out
 
 

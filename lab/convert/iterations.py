@@ -47,7 +47,8 @@ class Iteration:
         self.name, self.framework, self.gpu = name, framework, gpu
         self.gpus, self.gpus_per_node, self.models = gpus, gpus_per_node, models
         self.tasks = {}
-        self.mode, self.staleness, self.streamed_parts, self.weight_sync = "synchronous", 0.0, 1, "shortest"
+        self.mode, self.staleness, self.streamed_parts = "synchronous", 0.0, 1
+        self.weight_sync, self.bucket_bytes = "shortest", 0.0
         self.prompts = self.responses_per_prompt = self.mini_batches = 1
         self.prompt_tokens = self.response_tokens = None
         self.iteration_s, self.timers, self.waits = [], {}, {}
@@ -131,7 +132,8 @@ def add_iteration(runs, iteration):
     tasks = {name: _task_plan(task, iteration.models[role_of(name)], iteration.gpu)
              for name, task in iteration.tasks.items()}
     generates_apart = iteration.is_whole and not tasks["actor_generation"].devices <= tasks["actor_training"].devices
-    plan = plan_of(tasks, weight_sync=iteration.weight_sync if generates_apart else "shortest")
+    plan = plan_of(tasks, weight_sync=iteration.weight_sync if generates_apart else "shortest",
+                   bucket_bytes=iteration.bucket_bytes if iteration.is_whole else 0.0)
     cluster = uniform_cluster(iteration.gpu, iteration.gpus, iteration.gpus_per_node)
     waits_s = {task: samples for task, samples in iteration.waits.items() if iteration.is_whole}
     runs.add(iteration.name, iteration.framework, cluster, _workflow(iteration), plan, iteration.notes,

@@ -78,6 +78,12 @@ def weight_sync_of(record):
     return "broadcast" if broadcasts else "shortest"
 
 
+def bucket_bytes_of(record, gpu):
+    """NeMo RL packs tensors from 0.4 on: 0.02 of a GPU's memory, at most 5 GiB (get_target_packed_tensor_size of
+    nemo_rl/utils/packed_tensor.py of NVIDIA-NeMo/RL). verl's records broadcast every tensor on its own."""
+    return min(0.02 * gpu.memory_bytes, 5 * 2.0 ** 30) if record.is_nemo_rl else 0.0
+
+
 def set_batch(record, iteration):
     workload, sequences = record.workload, record.sequences
     prompts, responses = workload.get("prompts"), workload.get("responses_per_prompt")
@@ -258,6 +264,7 @@ def iteration_of(record, facts):
     iteration.staleness = staleness_of(record, iteration.mode)
     iteration.streamed_parts = streamed_parts_of(record, iteration.mode)
     iteration.weight_sync = weight_sync_of(record)
+    iteration.bucket_bytes = bucket_bytes_of(record, iteration.gpu)
     set_notes(record, iteration)
     set_batch(record, iteration)
     set_lengths(record, iteration)

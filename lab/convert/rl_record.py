@@ -164,6 +164,9 @@ def _same_run(record, records):
 def reason_against(record, records, facts):
     if record.repeated_in:
         return f"the whole log of this run is in {record.repeated_in}"
+    if "speculative" in record.workload:
+        return (f"decodes with draft tokens ({record.workload['speculative']}), which a plan cannot say and no term "
+                "counts")
     if record.gpu_name and not facts.has_gpu(record.gpu_name):
         return facts.why_no_gpu(record.gpu_name)
     for _, model in sorted(record.models.items()):

@@ -8,6 +8,7 @@ class Step:
         self.name = name
         self.framework = self.gpu = self.model = None
         self.gpus, self.gpus_per_node = 1, 0
+        self.network_bytes_per_s = None  # of a node, where it is not the usual one of the GPU type
         self.dp = self.pp = self.tp = self.cp = 1
         self.execution, self.recompute = {}, "none"
         self.sequences, self.sequence_tokens, self.micro_batch = 1, 1, 1
@@ -48,7 +49,7 @@ def add_step(runs, step):
     reason = _contradiction(step)
     if reason:
         return runs.leave_out(step.name, reason)
-    cluster = uniform_cluster(step.gpu, step.gpus, step.gpus_per_node)
+    cluster = uniform_cluster(step.gpu, step.gpus, step.gpus_per_node, step.network_bytes_per_s)
     name = f"{step.model['name']}, {step.sequences} x {rounded(step.sequence_tokens)} tokens"
     workflow = training_step(name, step.model, step.sequences, step.sequence_tokens, step.precision)
     # Megatron, DeepSpeed and PyTorch's device meshes number the ranks with the pipeline outermost.

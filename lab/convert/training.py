@@ -8,7 +8,7 @@ KNOBS = """activation_cpu_offload activation_offload_layers activation_recompute
 compile cp cuda_graphs deterministic dp ep fp8_attention fsdp fused_grouped_mlp global_batch grad_accumulation heads
 hidden intermediate kernels kv_heads layers layers_per_virtual_stage local_batch lora_rank megatron_fsdp micro_batch
 micro_batches moe_a2a_overlap moe_dispatcher mp_mode nccl_algo optimizer_sharding pipeline_interleaving pp precision
-recompute_modules schedule sequence_length sequence_parallel strategy task tp vocab vp""".split()
+recompute_modules schedule sequence_length sequence_parallel sharded_over strategy task tp vocab vp""".split()
 
 VOCABULARY = 51200  # of GPT-2, padded, where a table does not say (Narayanan et al. 2021)
 DEFAULT_RANK = 16  # of low-rank adapters; the time hardly depends on it
@@ -134,9 +134,17 @@ def set_llm_foundry(step, config):
     set_recompute(step, config)
 
 
+def set_fms_fsdp(step, config):
+    """Foundation Model Stack's trainer: PyTorch FSDP, compiled, mixed precision "PURE". Its HSDP is PyTorch's
+    HYBRID_SHARD, which shards inside a node."""
+    set_llm_foundry(step, config)
+    step.execution["sharded_over"] = config.get("sharded_over", 0)
+
+
 # By the first word of a record's id: framework and what sets the rest.
 SOURCES = {
     "automodel": ("automodel", set_automodel),
+    "fms": ("fms-fsdp", set_fms_fsdp),
     "korthikanti": ("megatron-lm", set_megatron_lm),
     "llmfoundry": ("llm-foundry", set_llm_foundry),
     "mbridge": ("megatron-bridge", set_nvidia_recipe),
@@ -239,6 +247,8 @@ def step_of(record, facts):
                   facts.model(name_in_facts(facts, record["model"])))
     step.gpu = facts.gpu(gpu_name(facts, record["hardware"]))
     step.gpus, step.gpus_per_node = record["hardware"]["gpus"], record["hardware"].get("gpus_per_node", 0)
+    if "network_gbit_per_s_per_node" in record["hardware"]:
+        step.network_bytes_per_s = record["hardware"]["network_gbit_per_s_per_node"] * 1e9 / 8
     step.pp, step.tp, step.cp = (max(1, config.get(name, 1)) for name in ("pp", "tp", "cp"))
     step.dp = config.get("dp", max(1, step.gpus // (step.pp * step.tp * step.cp)))
     step.sequences, step.sequence_tokens = config["global_batch"], config["sequence_length"]

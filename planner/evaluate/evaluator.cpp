@@ -106,6 +106,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
                        part(training_).model().is_always_separable() &&
                        part(generation_).model().is_always_separable();
     handover_s_ = part(training_).model().handover_s();
+    woken_s_ = part(training_).model().woken_s();
     sent_bytes_ = part(training_).model().sent_bytes();
   }
   is_in_other_use_.resize(parts_.size());
@@ -291,7 +292,8 @@ double Evaluator::sync_s() {
 
 double Evaluator::sync_s(const TaskValue& trained, const TaskValue& generated, const WeightPath& path) const {
   const double fixed = trained.fetched_s + handover_s_;
-  if (path.is_colocated) return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed;
+  if (path.is_colocated)
+    return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed + woken_s_;
   return terms::between_pools_s(sync_plan_.weight_sync.method, path.ways,
                                 terms::Gathers<double>{trained.fastest_gather_s, trained.slowest_gather_s}) +
          std::max(trained.copied_s, generated.copied_s) + fixed;

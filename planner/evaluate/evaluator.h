@@ -218,7 +218,7 @@ class Evaluator {
   int generation_ = -1, training_ = -1;     // of the actor; -1 without weight sync
   bool decomposes_sync_ = false;
   double overhead_s_ = 0;
-  double handover_s_ = 0;
+  double handover_s_ = 0, woken_s_ = 0;
   double sent_bytes_ = 0;  // for one copy of the weights
   std::vector<OtherUse> other_uses_;
   std::vector<bool> is_in_other_use_;  // by task

@@ -56,6 +56,7 @@ TaskPlan TaskModel::plan(const Shape& shape, const Placement& placement) const {
 
 double TaskModel::sent_bytes() const { return terms::sent_bytes(*sync_problem_, trained_->work); }
 double TaskModel::handover_s() const { return terms::handover_s(*sync_problem_, trained_->work); }
+double TaskModel::woken_s() const { return terms::engine_woken_s(*sync_problem_); }
 
 double TaskModel::largest_part(const Shape& shape) const {
   if (!is_actor_generation_ && !uses_trained_weights_) return 0;

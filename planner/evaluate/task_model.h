@@ -88,6 +88,7 @@ class TaskModel {
   // The actor's training: bytes sent to generation, and the time to notify the workers (weight_sync.h).
   [[nodiscard]] double sent_bytes() const;
   [[nodiscard]] double handover_s() const;
+  [[nodiscard]] double woken_s() const;  // of engines on the trainers' devices
   // The largest share of the weights on one device, for tasks that use weights which another one trains; zero
   // for other tasks.
   [[nodiscard]] double largest_part(const Shape& shape) const;

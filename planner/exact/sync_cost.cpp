@@ -36,6 +36,7 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   const auto& executions = choices_for(request.choices, static_cast<std::size_t>(training_)).executions;
   const TaskModel training(workflow.actor_training(), executions, executions.front(), space.frame());
   fixed_s_ += training.handover_s();
+  woken_s_ = training.woken_s();
   sent_bytes_ = training.sent_bytes();
   decomposes_ = space.decomposes_sync();
   for (const Node& node : request.cluster.nodes()) max_per_node_ = std::max(max_per_node_, node.devices);
@@ -76,7 +77,7 @@ void SyncCost::find_min_transfers() {
 
 double SyncCost::together_s(int task, const TaskValue& value) const {
   if (!decomposes_) return 0;
-  if (task == training_) return value.slowest_gather_s + value.copied_s + value.fetched_s;
+  if (task == training_) return value.slowest_gather_s + value.copied_s + value.fetched_s + woken_s_;
   return task == generation_ ? value.copied_s : 0;
 }
 

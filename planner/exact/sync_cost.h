@@ -48,7 +48,7 @@ class SyncCost {
   const UnitSpace& space_;
   int generation_ = -1, training_ = -1;
   bool decomposes_ = false;
-  double fixed_s_ = 0;
+  double fixed_s_ = 0, woken_s_ = 0;
   double sent_bytes_ = 0;
   int max_per_node_ = 1;                    // devices
   std::vector<std::vector<double>> min_s_;  // one copy over one link, by class, then class

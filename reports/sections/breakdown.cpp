@@ -39,10 +39,15 @@ double excess_of_rows(const Prediction& prediction) {
 
 // Adds the parts of an iteration that are no tasks, and the iteration, to which all rows sum.
 void add_iteration_rows(Table& table, const Prediction& prediction) {
+  const auto set_interval = [&](const std::optional<Interval>& interval) {
+    if (interval)
+      table.rows.back()[3] = {shown_interval(*interval), Json::array({interval->low, interval->high})};
+  };
   const auto add = [&](const char* what, const char* name, double time_s) {
     if (time_s > 0) add_iteration_row(table, what, name, time_s);
   };
   add("weight sync", "weight_sync", prediction.weight_sync_s);
+  if (prediction.weight_sync_s > 0) set_interval(prediction.weight_sync_interval_s);
   add("data between tasks", "data", prediction.data_s);
   add("controller", "controller", prediction.controller_s);
   add("rule reward", "rule_reward", prediction.rule_reward_s);
@@ -50,8 +55,7 @@ void add_iteration_rows(Table& table, const Prediction& prediction) {
   add("not in the document", "not_stated", -excess_s);
   if (excess_s > 0) add_iteration_row(table, "saved by running at the same time", "overlapped", -excess_s);
   add_iteration_row(table, "iteration", "iteration", prediction.iteration_s);
-  if (const auto& interval = prediction.iteration_interval_s)
-    table.rows.back()[3] = {shown_interval(*interval), Json::array({interval->low, interval->high})};
+  set_interval(prediction.iteration_interval_s);
 }
 
 Table terms_table(const Prediction& prediction) {

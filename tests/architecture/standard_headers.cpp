@@ -28,7 +28,7 @@ const std::map<std::string, Names>& headers_of_names() {
         {{"bit"}, {"countr_zero", "popcount"}},
         {{"atomic"}, {"atomic", "memory_order_relaxed"}},
         {{"chrono"}, {"chrono"}},
-        {{"cmath"}, {"abs", "ceil", "exp", "floor", "isfinite", "log", "log2", "pow", "sqrt"}},
+        {{"cmath"}, {"abs", "ceil", "exp", "floor", "isfinite", "isinf", "log", "log2", "pow", "sqrt"}},
         {{"condition_variable"}, {"condition_variable"}},
         {{"cstddef"}, {"byte", "ptrdiff_t", "size_t", "to_integer"}},
         {{"cstdint"},

@@ -50,13 +50,17 @@ TEST(FieldSpeed, AsynchronousStepsGainWhatPeopleMeasured) {
   EXPECT_NEAR(ratio, 1.72, 0.15 * 1.72);
 }
 
-double weight_sync_s(const std::string& which, const std::string& plan) {
+Prediction weight_sync(const std::string& which, const std::string& plan) {
   const std::filesystem::path folder = kCheckout / "tests/data/field/18-weight-sync";
-  const auto coefficients = load_document<Coefficients>(kCheckout / "data/coefficients/verl.json").content;
-  return predict(load_document<Cluster>(folder / (which + "-cluster.json")).content,
-                 load_document<Workflow>(folder / (which + "-workflow.json")).content,
-                 load_document<Plan>(folder / (plan + "-plan.json")).content, coefficients, "verl-fsdp")
-      .weight_sync_s;
+  return predict_with_trust({load_document<Cluster>(folder / (which + "-cluster.json")).content,
+                             load_document<Workflow>(folder / (which + "-workflow.json")).content,
+                             load_document<Plan>(folder / (plan + "-plan.json")).content,
+                             load_document<Coefficients>(kCheckout / "data/coefficients/verl.json").content,
+                             "verl-fsdp"});
+}
+
+double weight_sync_s(const std::string& which, const std::string& plan) {
+  return weight_sync(which, plan).weight_sync_s;
 }
 
 // huggingface/trl#7131: Qwen3-32B from 16 trainers to 16 engines on H200, about 2.3 s; the default method took
@@ -68,6 +72,19 @@ TEST(FieldSpeed, WeightsReachEnginesInTheTimeThatPeopleMeasured) {
   EXPECT_LE(weight_sync_s("a", "a-shortest"), broadcast_s);
   EXPECT_GT(weight_sync_s("c", "c"), 5);
   EXPECT_LT(weight_sync_s("c", "c"), 30);
+}
+
+// The same, and huggingface/trl#5892: Qwen3-0.6B from one trainer to one engine on H100, 0.18 s.
+TEST(FieldSpeed, IntervalsOfTheWeightSyncHoldWhatPeopleMeasured) {
+  const auto expect_inside = [](const std::string& which, const std::string& plan, double measured_s) {
+    const Interval interval = weight_sync(which, plan).weight_sync_interval_s.value();
+    EXPECT_GT(measured_s, interval.low) << plan;
+    EXPECT_LT(measured_s, interval.high) << plan;
+    EXPECT_LT(interval.high, 100 * interval.low) << plan;
+  };
+  expect_inside("a", "a-broadcast", 2.3);
+  expect_inside("b", "b", 0.18);
+  expect_inside("c", "c", 8);
 }
 
 // A few runs of small models alone set types three times apart.

@@ -177,6 +177,9 @@ inline std::vector<GpuCase> gpu_cases() {
   ahead.mode = Mode::asynchronous;
   ahead.staleness = 1;
   add("asynchronous", ahead, gpu_pools(dense, WeightSyncMethod::topology_aware));
+  Plan packed = gpu_pools(dense, WeightSyncMethod::broadcast);
+  packed.weight_sync.bucket_bytes = 1e8;
+  add("packed", dense, packed);
   ahead.staleness = 0.1;
   ahead.streamed_parts = 4;
   add("streamed", ahead, gpu_pools(dense, WeightSyncMethod::flat));

@@ -281,7 +281,8 @@ TEST(Iteration, ALoopPaysNoController) {
   Case<> small(small_cluster(), loop, same_everywhere(uneven_pipeline()));
   for (const CoefficientId id :
        {CoefficientId::call_overhead_s, CoefficientId::sequence_overhead_s, CoefficientId::iteration_overhead_s,
-        CoefficientId::weight_sync_overhead_s, CoefficientId::weight_sync_tensor_overhead_s}) {
+        CoefficientId::weight_sync_overhead_s, CoefficientId::weight_sync_tensor_overhead_s,
+        CoefficientId::engine_wake_overhead_s}) {
     small.set(id, 1000);
   }
   small.set(CoefficientId::task_overhead_s, 0.5);  // its own

@@ -145,8 +145,10 @@ TEST(PlanExecution, WeightSyncIsWrittenWhereItIsNotTheDefault) {
   for (const char* method : {"shortest", "flat", "topology_aware", "broadcast", "sharded", "per_replica"}) {
     json["weight_sync"] = {{"method", method}, {"fraction_sent", 0.5}};
     EXPECT_EQ(parse_as<Plan>(json).to_json(), json);
+    json["weight_sync"]["bucket_bytes"] = 5e8;
+    EXPECT_EQ(parse_as<Plan>(json).to_json(), json);
   }
-  json["weight_sync"] = {{"method", "shortest"}, {"fraction_sent", 1}};
+  json["weight_sync"] = {{"method", "shortest"}, {"fraction_sent", 1}, {"bucket_bytes", 0}};
   EXPECT_EQ(parse_as<Plan>(json).to_json(), plan_with(compact_task()));
 }
 

@@ -12,6 +12,7 @@ namespace {
 TEST(PredictionTest, ReadsTheFixture) {
   const auto prediction = load_fixture<Prediction>("prediction.json");
   EXPECT_EQ(prediction.iteration_interval_s, (Interval{1.75, 2.5}));
+  EXPECT_EQ(prediction.weight_sync_interval_s, (Interval{0.125, 0.5}));
   const TaskPrediction& training = prediction.tasks.at("actor_training");
   EXPECT_EQ(training.terms_s.at(Term::bubble), 0.125);
   EXPECT_EQ(training.devices.size(), 4U);

@@ -170,9 +170,75 @@ TEST(Collective, WhatIsLostOnLinksOfANodeIsNotLostBetweenNodes) {
   };
   EXPECT_DOUBLE_EQ(step_s({0, 1}, 0.5), 1 + 100 / 50.0);
   EXPECT_DOUBLE_EQ(step_s({0, 2}, 0.5), 5 + 100 / 10.0);
-  // Unless the node's own links are the slower ones: 5 of 100 B/s carry what two rails of 10 could.
+  // Unless the node's own links are the slower ones: they carry all 100 bytes at 5 of 100 B/s, while two rails
+  // carry two thirds of them at 20 B/s.
   row.whole.set(rail_weight, 1);
-  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3}, 0.05), 5 + 100 * (2 / 3.0) / 5.0);
+  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3}, 0.05), 5 + 100 / 5.0);
+  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3}, 0.25), 5 + 100 / 25.0);             // 4 s inside, 3.3 s between
+  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3}, 0.5), 5 + 100 * (2 / 3.0) / 20.0);  // 2 s inside
+}
+
+// Racks of 32 GPUs on one switch of 900 GB/s, with an adapter of 50 GB/s for each, and no latency.
+Cluster racks_of_gb200(int racks) {
+  std::vector<Node> nodes;
+  for (int i = 0; i < 8 * racks; ++i) {
+    nodes.push_back(node("n" + std::to_string(i), "fast", 4));
+    nodes.back().zone = "rack" + std::to_string(i / 8);
+    nodes.back().network_bytes_per_s = 4 * 50e9;
+  }
+  return Cluster("racks", {{"fast", device_type(100, 50)}}, nodes,
+                 {{LinkLevel::within_node, link_rate(0, 900e9)},
+                  {LinkLevel::within_zone, link_rate(0, 900e9)},
+                  {LinkLevel::within_region, link_rate(0, 50e9)}});
+}
+
+// An all-gather of `bytes` over the first n devices.
+double gather_s(const TermCase& on, int n, double bytes, double within = 1) {
+  std::vector<DeviceId> members;
+  for (int d = 0; d < n; ++d) members.push_back(DeviceId{d});
+  return terms::ring_step_s(on.problem(), std::span<const DeviceId>(members), bytes * (n - 1.0) / n,
+                            terms::within_nodes(within));
+}
+
+TEST(Collective, AGatherOverTwoRacksUsesEveryAdapterOfTheRacks) {
+  TermCase two(kInference, on_device(0), small_workflow(), racks_of_gb200(2));
+  two.set(rail_weight, 1);
+  // 405 GB: half of them pass 32 adapters, 0.127 s; 63/64 of them pass the switch of each rack, 0.443 s.
+  EXPECT_DOUBLE_EQ(gather_s(two, 64, 405e9), 405e9 * (63 / 64.0) / 900e9);
+  // In one rack 31/32 of them.
+  EXPECT_DOUBLE_EQ(gather_s(two, 32, 405e9), 405e9 * (31 / 32.0) / 900e9);
+  // One GPU of each rack has one adapter: 202.5 GB at 50 GB/s.
+  const std::vector<DeviceId> apart = device_ids({0, 32});
+  EXPECT_DOUBLE_EQ(terms::ring_step_s(two.problem(), std::span<const DeviceId>(apart), 405e9 / 2, 1.0), 4.05);
+  // Without rails the whole ring passes one adapter.
+  two.set(rail_weight, 0);
+  EXPECT_NEAR(gather_s(two, 64, 405e9), 405e9 * (63 / 64.0) / 50e9, 1e-9);
+}
+
+// Levels of a hierarchy: a group that leaves a node, and one that leaves a rack, is no faster for it.
+TEST(Collective, ShardsInOneNodeOrRackAreNeverSlowerThanOverSeveral) {
+  std::mt19937 random(11);
+  for (int trial = 0; trial < 100; ++trial) {
+    const auto draw = [&](double low, double high) {
+      return std::uniform_real_distribution<double>(low, high)(random);
+    };
+    TermCase racks(kInference, on_device(0), small_workflow(), racks_of_gb200(4));
+    racks.set(rail_weight, draw(0, 1));
+    racks.set(network_efficiency, draw(0.3, 1.5));
+    racks.set(collective_ramp_weight, draw(0.1, 10));
+    TermCase nodes(kInference, on_device(0), small_workflow(), row_of_nodes(8, 4, draw(10, 500)));
+    nodes.set(rail_weight, draw(0, 1));
+    const double within = draw(0.05, 1), bytes = draw(1, 1e12);
+    double last_rack_s = 0, last_node_s = 0;
+    for (const int count : {1, 2, 3, 4}) {
+      const double rack_s = gather_s(racks, 32 * count, bytes, within);
+      const double node_s = gather_s(nodes, 4 * count, bytes, within);
+      EXPECT_GE(rack_s, last_rack_s) << "trial " << trial << ", racks " << count;
+      EXPECT_GE(node_s, last_node_s) << "trial " << trial << ", nodes " << count;
+      last_rack_s = rack_s;
+      last_node_s = node_s;
+    }
+  }
 }
 
 TEST(Collective, TransfersThatLeaveTogetherShareTheNetwork) {

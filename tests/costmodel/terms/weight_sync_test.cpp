@@ -199,6 +199,44 @@ TEST(WeightSync, FixedTimesOfEachAndOfEveryTensor) {
   EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 7 + 0.5 * (3 * 9 + 3));
 }
 
+TEST(WeightSync, PackedTensorsCostAMessageABucketAndAPartOfOneEach) {
+  Pools flat(WeightSyncMethod::flat);
+  const double moved = flat.sync_s();
+  flat.whole.set(weight_sync_tensor_overhead_s, 0.5);
+  flat.whole.set(weight_sync_packed_weight, 0.1);
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 0.5 * 30) << "one by one, a packed tensor's part does not matter";
+  // 960 bytes in four buckets of 300, and 30 tensors.
+  Plan packed = Pools::plan(WeightSyncMethod::flat, 1, plan_of({{stage(3, {0, 1})}}));
+  packed.weight_sync.bucket_bytes = 300;
+  const auto packed_s = [&] {
+    Case<> whole(row_of_nodes(2, 2), small_workflow(), packed);
+    whole.set(weight_sync_tensor_overhead_s, 0.5);
+    whole.set(weight_sync_packed_weight, 0.1);
+    return terms::weight_sync_s(whole.problem, whole.work(kTraining), whole.work(kGeneration));
+  };
+  EXPECT_DOUBLE_EQ(packed_s(), moved + 0.5 * (4 + 0.1 * 30));
+  packed.weight_sync.bucket_bytes = 1e9;
+  EXPECT_DOUBLE_EQ(packed_s(), moved + 0.5 * (1 + 0.1 * 30));
+  packed.weight_sync.bucket_bytes = 1;  // a bucket holds a tensor at least
+  EXPECT_DOUBLE_EQ(packed_s(), moved + 0.5 * (30 + 0.1 * 30));
+  packed.weight_sync = {WeightSyncMethod::flat, 0.5, 300};  // 480 bytes are sent
+  EXPECT_NEAR(packed_s(), 5 + (moved - 5) / 2 + 0.5 * (2 + 0.1 * 30), 1e-12);
+}
+
+TEST(WeightSync, OnlyEnginesOnTheTrainersDevicesAreWoken) {
+  Pools flat(WeightSyncMethod::flat);
+  const double moved = flat.sync_s();
+  flat.whole.set(engine_wake_overhead_s, 7);
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved);
+  Case<> colocated(row_of_nodes(1, 2), small_workflow(), same_everywhere(plan_of({{stage(3, {0, 1})}})));
+  const auto sync_s = [&] {
+    return terms::weight_sync_s(colocated.problem, colocated.work(kTraining), colocated.work(kGeneration));
+  };
+  const double resharded = sync_s();
+  colocated.set(engine_wake_overhead_s, 7);
+  EXPECT_DOUBLE_EQ(sync_s(), resharded + 7);
+}
+
 // Rank 2 on seven projections of a layer: 2 * (4 * (4 + 4) + 3 * (4 + 8)) = 136 weights.
 TaskPlan training_adapters(int zero_stage) {
   TaskPlan trains = plan_of({{stage(3, {0, 1})}});

@@ -21,7 +21,7 @@ const PublishedRuns& rl() {
 
 TEST(RlRuns, AreOfNineFrameworks) {
   EXPECT_EQ(rl().count_by_framework(), (std::map<std::string, int>{{"deepspeed-chat", 2},
-                                                                   {"nemo-rl", 32},
+                                                                   {"nemo-rl", 40},
                                                                    {"openrlhf", 5},
                                                                    {"real", 8},
                                                                    {"rlinf", 1},
@@ -29,6 +29,29 @@ TEST(RlRuns, AreOfNineFrameworks) {
                                                                    {"verl-fsdp", 9},
                                                                    {"verl-fsdp-v0", 7},
                                                                    {"verl-megatron", 4}}));
+}
+
+// A draft model makes several tokens a step, which a plan cannot say.
+TEST(RlRuns, HaveNoDraftTokens) {
+  for (const sextant::Run& run : rl().all().runs) {
+    EXPECT_FALSE(run.name.find("v0.7") != std::string::npos && run.notes.at("model") == "DeepSeek-V3")
+        << run.name;
+  }
+}
+
+TEST(RlRuns, OfNemoRlPackTensorsInBucketsOfAFiftiethOfTheMemory) {
+  const auto bucket = [](const std::string& name) { return rl().plan(name).weight_sync.bucket_bytes; };
+  constexpr double kMemoryOfH100 = 85029615043.0;  // data/gpus.json
+  EXPECT_DOUBLE_EQ(bucket("nemo-rl-v0.7-h100-grpo-qwen3-32b-64gpu-1off-bf16"), 0.02 * kMemoryOfH100);
+  EXPECT_DOUBLE_EQ(bucket("nemo-rl-v0.4-h100-grpo-qwen3-32b-32gpu-0off-bf16"), 0.02 * kMemoryOfH100);
+  EXPECT_EQ(bucket("verl-log-lora-math-qwen2.5-0.5b-2gpu"), 0);
+}
+
+// From 0.7 on the recipes take the engine's log-probabilities as those of the policy.
+TEST(RlRuns, OfNemoRl07HaveNoSecondPassOfThePolicyWhereTheRecipeSkipsIt) {
+  const auto tasks = [](const std::string& name) { return rl().plan(name).tasks; };
+  EXPECT_EQ(tasks("nemo-rl-v0.7-gb200-grpo-qwen3-32b-32gpu-1off-bf16").count("old_log_prob"), 0U);
+  EXPECT_EQ(tasks("nemo-rl-v0.7-h100-grpo-qwen3-30b-a3b-192gpu-8off-bf16").count("old_log_prob"), 1U);
 }
 
 // The mean of the lengths is the stated one, whatever the limit cuts off.

@@ -123,6 +123,18 @@ TEST(TorchtitanRuns, HaveStepTimesFromThroughput) {
   EXPECT_EQ(run.notes.at("grade"), "B");
 }
 
+// The page states the network of its nodes, a quarter of what the GPU type usually has.
+TEST(TrainingRuns, OfFmsFsdpHaveTheStatedNetworkAndShardInNodesWhereThePageSaysSo) {
+  const std::string small = "fms-fsdp-a100-80gb-llama2-7b-128", large = "fms-fsdp-a100-80gb-llama2-34b-128";
+  EXPECT_EQ(training().cluster(small).nodes().front().network_bytes_per_s, 50e9);
+  EXPECT_EQ(training().cluster("fms-fsdp-h100-llama2-7b-96").nodes().front().network_bytes_per_s, 100e9);
+  EXPECT_EQ(training().training(small).execution.sharded_over, 8);
+  EXPECT_EQ(training().training(large).execution.sharded_over, 0);
+  EXPECT_EQ(training().training(small).recompute, Recompute::none);
+  EXPECT_EQ(training().training(large).recompute, Recompute::full);
+  EXPECT_THAT(training().run(small).iteration.samples_s, ElementsAre(1.8004));
+}
+
 TEST(TorchtitanRuns, AreOnH100WithOtherMemory) {
   EXPECT_EQ(torchtitan().cluster("tt0001").type_name(DeviceId{0}), "H100-SXM-96GB");
   EXPECT_EQ(torchtitan().cluster("tt0021").type_name(DeviceId{0}), "H200-SXM-141GB");
@@ -163,8 +175,9 @@ TEST(TorchtitanRuns, LeaveSelectiveRecomputationToTheFit) {
 
 TEST(TrainingRuns, AreOfSixFrameworks) {
   EXPECT_THAT(training().count_by_framework(),
-              ElementsAre(Pair("automodel", 10), Pair("llm-foundry", 145), Pair("megatron-bridge", 141),
-                          Pair("megatron-lm", 13), Pair("nemo", 32), Pair("prime-rl", 35)));
+              ElementsAre(Pair("automodel", 10), Pair("fms-fsdp", 4), Pair("llm-foundry", 145),
+                          Pair("megatron-bridge", 141), Pair("megatron-lm", 13), Pair("nemo", 32),
+                          Pair("prime-rl", 35)));
 }
 
 TEST(TrainingRuns, OfNvidiaRecipesShardTheOptimizer) {
