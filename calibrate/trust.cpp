@@ -264,7 +264,7 @@ std::optional<MemoryRisk> memory_risk_of(const PredictionQuery& asked) {
   if (needs.empty()) return std::nullopt;
   const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
   const double log_variance =
-      posterior ? memory_log_variance(*asked.coefficients.fit, *posterior, Imagined(asked), needs)
+      posterior ? memory_log_variance(*asked.coefficients.fit, *posterior, Imagined(asked, false), needs)
                 : kUncalibratedVariance;
   MemoryRisk risk{0, std::sqrt(log_variance)};
   for (const auto& [device, of_tasks] : needs) {
