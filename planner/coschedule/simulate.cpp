@@ -378,6 +378,8 @@ class Simulator {
           (of.rollout_s * group.members[m].job.rollout_nodes + of.tail_s * of.tail_nodes) / moves.period_s;
       use.training_busy_nodes += of.training_s / moves.period_s * group.training_nodes;
     }
+    // A tail and the rollout beside it share a node, which both count.
+    use.rollout_busy_nodes = std::min(use.rollout_busy_nodes, use.rollout_nodes);
     return use;
   }
 

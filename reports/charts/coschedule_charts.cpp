@@ -22,7 +22,7 @@ constexpr std::string_view kGantt = R"json({
     "y": {"field": "node", "type": "nominal", "axis": {"title": null, "labelLimit": 180}},
     "color": {"field": "job", "type": "nominal", "legend": {"title": null, "orient": "bottom"}},
     "opacity": {"field": "phase", "type": "nominal", "legend": null,
-                "scale": {"domain": ["rollout", "tail of rollout", "training", "weight sync"], "range": [0.95, 0.5, 0.95, 0.7]}},
+                "scale": {"type": "ordinal", "domain": ["rollout", "tail of rollout", "training", "weight sync"], "range": [0.95, 0.5, 0.95, 0.7]}},
     "tooltip": [{"field": "job", "type": "nominal"}, {"field": "phase", "type": "nominal"},
                 {"field": "node", "type": "nominal"}, {"field": "begin", "type": "nominal"},
                 {"field": "end", "type": "nominal"}, {"field": "time", "type": "nominal"}]}
@@ -38,10 +38,25 @@ constexpr std::string_view kSteps = R"json({
                 {"field": "value", "type": "quantitative", "format": ".4~g"}]}
 })json";
 
+// Bounds are worked out for some states only, and hold for these.
+constexpr std::string_view kCost = R"json({
+  "encoding": {
+    "x": {"field": "hours", "type": "quantitative", "axis": {"title": "time (h)", "tickCount": 8}},
+    "y": {"field": "value", "type": "quantitative", "axis": {"title": "dollars an hour"}},
+    "color": {"field": "what", "type": "nominal", "legend": {"title": null, "orient": "bottom"}},
+    "tooltip": [{"field": "what", "type": "nominal"}, {"field": "hours", "type": "quantitative", "format": ".2f"},
+                {"field": "value", "type": "quantitative", "format": ".4~g"}]},
+  "layer": [
+    {"mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.6},
+     "transform": [{"filter": "datum.what == 'cost'"}]},
+    {"mark": {"type": "point", "filled": true, "size": 30},
+     "transform": [{"filter": "datum.what != 'cost'"}]}
+  ]})json";
+
 constexpr std::string_view kHistogram = R"json({
   "mark": {"type": "bar", "stroke": null},
   "encoding": {
-    "x": {"field": "bin", "type": "ordinal", "axis": {"title": "slowdown over what the job allows", "labelAngle": 0}},
+    "x": {"field": "bin", "type": "ordinal", "axis": {"title": "slowdown over what the job allows", "labelAngle": -50}},
     "y": {"field": "jobs", "type": "quantitative", "axis": {"title": "jobs", "tickMinStep": 1}},
     "color": {"field": "kept", "type": "nominal", "legend": {"title": null, "orient": "bottom"},
               "scale": {"domain": ["kept", "broken"], "range": ["#0072B2", "#D55E00"]}},
@@ -148,8 +163,11 @@ Json cost_over_time(const Simulation& simulation) {
     row("cost", state.usd_per_hour);
     if (state.bound_usd_per_hour > 0) row("lower bound of any placement", state.bound_usd_per_hour);
   });
-  return steps("Cost over time, and its lower bound", "dollars an hour",
-               {"cost", "lower bound of any placement"}, std::move(rows));
+  if (rows.empty()) return nullptr;
+  Json spec = specification("Cost over time, and its lower bound", 220, kCost);
+  spec["data"] = inline_data(std::move(rows));
+  spec["encoding"]["color"]["scale"] = colour_scale({"cost", "lower bound of any placement"});
+  return spec;
 }
 
 Json nodes_over_time(const Simulation& simulation) {

@@ -1,6 +1,7 @@
 #include "planner/coschedule/control/phase_log.h"
 
 #include <array>
+#include <optional>
 
 namespace sextant::coschedule {
 namespace {
@@ -20,10 +21,7 @@ std::string cell(const std::string& text) {
 // Follows one job through the log.
 class Follower {
  public:
-  Follower(const Member& member, int warm_up)
-      : last_(member.job.sync_s > 0 ? Phase::sync : Phase::training),
-        warm_up_(warm_up),
-        job_{member.job.name} {}
+  Follower(const Member& member, int warm_up) : warm_up_(warm_up), job_{member.job.name} {}
 
   void see(const PhaseRecord& record) {
     switch (record.event) {
@@ -31,18 +29,21 @@ class Follower {
         return begin(record.time_s);
       case PhaseEvent::crashed:
         job_.has_crashed = true;
+        released_s_.reset();
         return;
       case PhaseEvent::asked:
+        if (record.phase == Phase::rollout) end();
         asked_s_ = record.time_s;
         return;
       case PhaseEvent::granted:
         waited_s_ += record.time_s - asked_s_;
         return;
       case PhaseEvent::released:
-        if (record.phase == last_) end(record.time_s);
+        released_s_ = record.time_s;
         return;
-      case PhaseEvent::moved_tail:
       case PhaseEvent::left:
+        return end();
+      case PhaseEvent::moved_tail:
         return;
     }
   }
@@ -60,20 +61,23 @@ class Follower {
   void begin(double time_s) {
     began_s_ = time_s;
     waited_s_ = 0;
+    released_s_.reset();
   }
 
-  void end(double time_s) {
+  // An iteration has ended with the last phase before the next rollout.
+  void end() {
+    if (!released_s_) return;
     if (++job_.iterations > warm_up_) {
-      job_.iteration_s += time_s - began_s_;
+      job_.iteration_s += *released_s_ - began_s_;
       job_.waiting_s += waited_s_;
     }
-    begin(time_s);
+    begin(*released_s_);
   }
 
-  Phase last_;
   int warm_up_;
   MeasuredJob job_;  // sums until the result
   double began_s_ = 0, asked_s_ = 0, waited_s_ = 0;
+  std::optional<double> released_s_;  // the last phase of the iteration so far
 };
 
 }  // namespace

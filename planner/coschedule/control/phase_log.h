@@ -20,9 +20,10 @@ struct PhaseRecord {
 
 struct MeasuredJob {
   std::string name;
-  int iterations = 0;      // that ended
-  double iteration_s = 0;  // mean from one end of a sync, or of training without one, to the next
-  double waiting_s = 0;    // for permits, mean of an iteration
+  int iterations = 0;  // that ended
+  double iteration_s =
+      0;  // mean, from the end of one to the end of the next; the last phase before a rollout ends one
+  double waiting_s = 0;  // for permits, mean of an iteration
   bool has_crashed = false;
 };
 
