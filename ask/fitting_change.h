@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sextant/framework_profile.h"
-#include "sextant/trust.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 

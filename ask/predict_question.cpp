@@ -12,9 +12,9 @@
 #include "planner/search/engine_rules.h"
 #include "planner/verify/framework_rules.h"
 #include "sextant/error.h"
+#include "sextant/predict.h"
 #include "sextant/profile_space.h"
 #include "sextant/task_choices.h"
-#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

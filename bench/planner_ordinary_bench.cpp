@@ -17,7 +17,6 @@
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
 #include "sextant/statistics.h"
-#include "sextant/trust.h"
 #include "tests/planner/ordinary_questions.h"
 
 namespace sextant {

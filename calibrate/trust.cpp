@@ -1,4 +1,3 @@
-#include "sextant/trust.h"
 
 #include <algorithm>
 #include <cmath>

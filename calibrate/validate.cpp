@@ -5,7 +5,7 @@
 
 #include "calibrate/ranking.h"
 #include "calibrate/residuals.h"
-#include "sextant/trust.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "sextant/predict.h"
-#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

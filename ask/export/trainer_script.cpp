@@ -12,7 +12,6 @@
 #include "sextant/error.h"
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
-#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

@@ -12,7 +12,6 @@
 #include "core/text.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
-#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

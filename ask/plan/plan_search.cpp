@@ -9,7 +9,6 @@
 #include "planner/answer.h"
 #include "planner/portfolio/portfolio.h"
 #include "sextant/predict.h"
-#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

@@ -9,7 +9,7 @@
 #include "ask/plan/memory_risk.h"
 #include "ask/plan/search_record.h"
 #include "sextant/planner.h"
-#include "sextant/trust.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 

@@ -15,7 +15,6 @@
 #include "core/units.h"
 #include "planner/explain/judge.h"
 #include "sextant/predict.h"
-#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

@@ -201,6 +201,9 @@ int place_job(const CoscheduleOptions& options) {
   Placement placement = loaded(file, options);
   PlacementRules rules;
   rules.training_may_grow = options.training_may_grow;
+  if (const Group* group = placement.group_of(job.name))
+    throw_bad_input(options.job + ": job \"" + job.name + "\" is placed already, in group \"" + group->name +
+                    "\" of " + options.state);
   PlacementAnswer answer = place(placement, job, rules, options.why);
   if (!answer.is_placed) {
     print_line(job.name + " has no place: " + answer.refusal);

@@ -19,7 +19,6 @@
 #include "sextant/fit.h"
 #include "sextant/predict.h"
 #include "sextant/statistics.h"
-#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "sextant/document.h"
-#include "sextant/trust.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "sextant/document.h"
 #include "sextant/predict.h"
-#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

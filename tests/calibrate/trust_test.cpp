@@ -1,4 +1,4 @@
-#include "sextant/trust.h"
+#include "sextant/predict.h"
 
 #include <gtest/gtest.h>
 

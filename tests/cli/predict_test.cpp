@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "sextant/trust.h"
+#include "sextant/predict.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
