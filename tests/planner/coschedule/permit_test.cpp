@@ -202,6 +202,18 @@ bool overlaps(const std::vector<PhaseRecord>& log, Phase phase) {
   return false;
 }
 
+// True if one job has the rollout node while another one trains.
+bool has_both_phases_at_once(const std::vector<PhaseRecord>& log) {
+  int rollouts = 0, trainings = 0;
+  for (const PhaseRecord& record : log) {
+    int& holders = record.phase == Phase::rollout ? rollouts : trainings;
+    if (record.event == PhaseEvent::granted) ++holders;
+    if (record.event == PhaseEvent::released || record.event == PhaseEvent::moved_tail) --holders;
+    if (rollouts > 0 && trainings > 0) return true;
+  }
+  return false;
+}
+
 // 60 and 40 ms against 40 and 60: both iterate in 100 ms or, on a busy machine, more.
 TEST_F(Permits, ProcessesTakeTurnsAsTheTheoremSays) {
   const Group group = on_one_pair({job("a", 0.06, 0.04), job("b", 0.04, 0.06)});
@@ -213,11 +225,11 @@ TEST_F(Permits, ProcessesTakeTurnsAsTheTheoremSays) {
   const std::vector<PhaseRecord> log = server_.get();
   EXPECT_FALSE(overlaps(log, Phase::rollout));
   EXPECT_FALSE(overlaps(log, Phase::training));
+  EXPECT_TRUE(has_both_phases_at_once(log));
   const std::vector<MeasuredJob> jobs = measured_jobs(group, log, 2);
   for (const MeasuredJob& of : jobs) {
     EXPECT_EQ(of.iterations, 12);
     EXPECT_GE(of.iteration_s, 0.0999);
-    EXPECT_LT(of.iteration_s, 0.19) << of.name;  // 200 ms without overlap
     EXPECT_FALSE(of.has_crashed);
   }
   EXPECT_THAT(csv_of(log), HasSubstr("time_s,job,event,phase\n"));
@@ -250,7 +262,7 @@ TEST_F(Permits, AKilledProcessGivesItsPermitBackAndMayReturn) {
   }
   EXPECT_GT(crashed_s, 0);
   EXPECT_GE(granted_s, crashed_s);
-  EXPECT_LT(granted_s - crashed_s, 0.5);
+  EXPECT_LT(granted_s - crashed_s, 30);  // the killed process would have kept its permit for a minute
   const std::vector<MeasuredJob> jobs = measured_jobs(group, log);
   EXPECT_TRUE(jobs[0].has_crashed);
   EXPECT_EQ(jobs[0].iterations, 3);
