@@ -55,7 +55,8 @@ class Imagined {
 };
 
 Interval interval_of(double value, double log_variance) {
-  const double factor = std::exp(kNormal90 * std::sqrt(log_variance));
+  constexpr double kNothingKnown = 1e9;  // a wider interval says no more, and is no number in the end
+  const double factor = std::min(std::exp(kNormal90 * std::sqrt(log_variance)), kNothingKnown);
   return {value / factor, value * factor};
 }
 
