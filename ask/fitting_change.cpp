@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ask/plan/memory_risk.h"
 #include "core/units.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
@@ -56,20 +57,29 @@ bool shard_weights(const Task& task, const Workflow& /*workflow*/, const TaskCho
   return true;
 }
 
-// Down to half, or to one sequence.
-bool halve_micro_batch(const Task& task, const Workflow& workflow, const TaskChoices* /*choices*/,
-                       TaskPlan& plan) {
+// To half, or with `smallest` to the longest sequence.
+bool reduce_micro_batch(const Task& task, const Workflow& workflow, bool smallest, TaskPlan& plan) {
   if (task.kind == TaskKind::generation) return false;
   int& tokens = plan.execution.micro_batch_tokens;
   if (tokens > 0) {
     const std::vector<int> smaller = smaller_token_budgets(plan.execution, workflow);
     if (smaller.empty()) return false;
-    tokens = smaller.front();
+    tokens = smallest ? smaller.back() : smaller.front();
     return true;
   }
   if (plan.execution.micro_batches > 0 || plan.micro_batch_sequences < 2) return false;
-  plan.micro_batch_sequences /= 2;
+  plan.micro_batch_sequences = smallest ? 1 : plan.micro_batch_sequences / 2;
   return true;
+}
+
+bool halve_micro_batch(const Task& task, const Workflow& workflow, const TaskChoices* /*choices*/,
+                       TaskPlan& plan) {
+  return reduce_micro_batch(task, workflow, false, plan);
+}
+
+bool shrink_micro_batch(const Task& task, const Workflow& workflow, const TaskChoices* /*choices*/,
+                        TaskPlan& plan) {
+  return reduce_micro_batch(task, workflow, true, plan);
 }
 
 bool halve_cache(const Task& /*task*/, const Workflow& /*workflow*/, const TaskChoices* /*choices*/,
@@ -92,6 +102,7 @@ const Change kChanges[] = {{"weights on the host while other tasks run", offload
                            {"ZeRO 3", shard_weights},
                            {"recompute full", recompute},
                            {"micro-batches half as large", halve_micro_batch},
+                           {"micro-batches of the longest sequence", shrink_micro_batch},
                            {"half the KV cache", halve_cache},
                            {"the optimizer on the host", offload_optimizer}};
 
@@ -161,8 +172,11 @@ class FittingChanges {
   [[nodiscard]] std::optional<double> time_if_it_fits(const Plan& plan) const {
     try {
       const Prediction prediction =
-          predict(asked_.cluster, asked_.workflow, plan, asked_.coefficients, std::string(asked_.framework));
-      if (prediction.fits()) return prediction.iteration_s;
+          predict(asked_.cluster, asked_.workflow, plan, asked_.coefficients, asked_.framework);
+      if (!prediction.fits()) return std::nullopt;
+      const std::optional<MemoryRisk> risk =
+          memory_risk_of({asked_.cluster, asked_.workflow, plan, asked_.coefficients, asked_.framework});
+      if (!risk || risk->probability <= kUsualRisk) return prediction.iteration_s;
     } catch (const Error&) {  // such as a link to the host whose rate is not known
     }
     return std::nullopt;

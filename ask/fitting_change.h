@@ -10,6 +10,7 @@ namespace sextant {
 
 // Tries one option at a time: recomputation, weights that leave the devices while other tasks run, ZeRO stage 3,
 // smaller micro-batches, a smaller KV cache, the optimizer on the host; then all that the plan needs together.
+// A plan fits if it runs out of memory with a probability of at most kUsualRisk, as a table's "fits" means.
 // Returns a sentence such as "The plan fits with recompute full of actor_training: 210 s an iteration."; empty
 // if these options do not help. profile: the framework whose options are tried; null: all.
 [[nodiscard]] std::string change_that_fits(const PredictionQuery& asked, const FrameworkProfile* profile);
