@@ -158,15 +158,23 @@ Json group_gantt(const Group& group) {
   return spec;
 }
 
+bool has_cost_bound(const Simulation& simulation) {
+  return std::any_of(simulation.states.begin(), simulation.states.end(),
+                     [](const SimulatedState& state) { return state.bound_usd_per_hour > 0; });
+}
+
 Json cost_over_time(const Simulation& simulation) {
   Json rows = over_time(simulation, [](const SimulatedState& state, const auto& row) {
     row("cost", state.usd_per_hour);
     if (state.bound_usd_per_hour > 0) row("lower bound of any placement", state.bound_usd_per_hour);
   });
   if (rows.empty()) return nullptr;
-  Json spec = specification("Cost over time, and its lower bound", 220, kCost);
+  const bool has_bound = has_cost_bound(simulation);
+  Json spec = specification(has_bound ? "Cost over time, and its lower bound" : "Cost over time", 220, kCost);
   spec["data"] = inline_data(std::move(rows));
-  spec["encoding"]["color"]["scale"] = colour_scale({"cost", "lower bound of any placement"});
+  std::vector<std::string> names{"cost"};
+  if (has_bound) names.emplace_back("lower bound of any placement");
+  spec["encoding"]["color"]["scale"] = colour_scale(names);
   return spec;
 }
 

@@ -14,6 +14,9 @@ namespace sextant::charts {
 // rollouts move where the period is shortest.
 [[nodiscard]] Json group_gantt(const coschedule::Group& group);
 
+// Whether the lower bound of the cost was worked out for any state.
+[[nodiscard]] bool has_cost_bound(const coschedule::Simulation& simulation);
+
 // Dollars an hour, with the lower bound where it was worked out.
 [[nodiscard]] Json cost_over_time(const coschedule::Simulation& simulation);
 [[nodiscard]] Json nodes_over_time(const coschedule::Simulation& simulation);

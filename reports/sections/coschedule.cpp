@@ -103,15 +103,25 @@ void add_pool_chart(Section& section, const char* id, const char* caption, Json 
 
 }  // namespace
 
+namespace {
+
+// "1 group", "2 groups"
+std::string counted(std::size_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
 std::optional<Section> placement_section(const ReportInput& input) {
   if (!input.placement || input.placement->content.groups.empty()) return std::nullopt;
   const Placement& placement = input.placement->content;
   Section section{"placement", "Jobs on shared pools", {}};
   const double usd = placement.usd_per_hour();
-  std::string text =
-      std::to_string(placement.job_count()) + " jobs in " + std::to_string(placement.groups.size()) +
-      " groups on " + std::to_string(placement.rollout_nodes()) + " rollout and " +
-      std::to_string(placement.training_nodes()) + " training nodes cost $" + format_number(usd) + " an hour.";
+  std::string text = counted(placement.job_count(), "job") + " in " +
+                     counted(placement.groups.size(), "group") + " on " +
+                     counted(static_cast<std::size_t>(placement.rollout_nodes()), "rollout node") + " and " +
+                     counted(static_cast<std::size_t>(placement.training_nodes()), "training node") + ": $" +
+                     format_number(usd) + " an hour.";
   if (placement.probability < 1) {
     text += " Each job keeps its promise in at least " + format_percent(placement.probability) +
             " of its iterations.";
@@ -119,7 +129,9 @@ std::optional<Section> placement_section(const ReportInput& input) {
     const bool may_grow = std::any_of(placement.groups.begin(), placement.groups.end(), has_grown);
     const double bound =
         min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, 1, may_grow).usd_per_hour;
-    text += " No placement of these jobs costs less than $" + format_number(bound) + ".";
+    text += std::string(" No placement of these jobs") +
+            (may_grow ? "" : " in groups that train on as many nodes as their largest job") +
+            " costs less than $" + format_number(bound) + ".";
   }
   section.blocks.emplace_back(Text{text});
   for (const std::string& broken : broken_promises(placement))
@@ -146,9 +158,13 @@ std::optional<Section> simulation_section(const ReportInput& input) {
   if (simulation.kept_fraction < 1)
     section.blocks.emplace_back(
         Warning{format_percent(1 - simulation.kept_fraction) + " of the jobs took longer than they allow."});
-  add_pool_chart(section, "cost_over_time",
-                 "Cost of all groups after each event. The bound holds for any placement of the jobs that run.",
-                 charts::cost_over_time(simulation));
+  add_pool_chart(
+      section, "cost_over_time",
+      charts::has_cost_bound(simulation)
+          ? "Cost of all groups after each event. The bound holds for any placement of the jobs that "
+            "run."
+          : "Cost of all groups after each event.",
+      charts::cost_over_time(simulation));
   add_pool_chart(section, "nodes_over_time", "Nodes that are paid for, and jobs that run.",
                  charts::nodes_over_time(simulation));
   add_pool_chart(section, "busy_over_time",

@@ -83,6 +83,13 @@ TEST(CoscheduleReport, HasTheSimulationWithReasonsAndBounds) {
   EXPECT_GT(bounded, 10);
 }
 
+TEST(CoscheduleReport, NamesNoBoundThatWasNotWorkedOut) {
+  ReportInput input = simulated("weave", 40);
+  for (coschedule::SimulatedState& state : input.simulation->content.states) state.bound_usd_per_hour = 0;
+  EXPECT_THAT(render_html(input), Not(HasSubstr("lower bound of any placement")));
+  EXPECT_THAT(render_markdown(input), Not(HasSubstr("The bound holds")));
+}
+
 TEST(CoscheduleReport, WarnsOfBrokenPromises) {
   EXPECT_THAT(render_markdown(simulated("random", 60)), HasSubstr("took longer than they allow"));
 }
@@ -94,7 +101,8 @@ TEST(CoscheduleReport, HasThePlacementAndItsBound) {
   ReportInput input;
   input.placement = Document<Placement>{{}, placement};
   const std::string page = render_markdown(input);
-  EXPECT_THAT(page, HasSubstr("No placement of these jobs costs less than $4"));
+  EXPECT_THAT(page, HasSubstr("No placement of these jobs in groups that train on as many nodes as their "
+                              "largest job costs less than $4"));
   EXPECT_THAT(render_html(input), Not(HasSubstr("<a>")));
 }
 
