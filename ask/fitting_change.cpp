@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ask/plan/memory_risk.h"
+#include "ask/memory_risk.h"
 #include "core/units.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ask/inputs.h"
-#include "ask/plan/memory_risk.h"
+#include "ask/memory_risk.h"
 #include "ask/plan/plan_risk.h"
 #include "ask/plan/planner_options.h"
 #include "planner/request/subcluster.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "ask/plan/memory_risk.h"
+#include "ask/memory_risk.h"
 #include "ask/plan/search_record.h"
 #include "sextant/planner.h"
 #include "sextant/predict.h"

@@ -1,4 +1,4 @@
-#include "ask/plan/memory_risk.h"
+#include "ask/memory_risk.h"
 
 #include <algorithm>
 #include <cmath>
