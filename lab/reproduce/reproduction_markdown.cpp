@@ -127,7 +127,7 @@ std::string causes(const ReproducedExperiment& experiment) {
   std::string out =
       "\n### Why, found by changing one thing at a time\n\nNumbers in these sentences are of the runs that "
       "found "
-      "the cause, with 1 to 4 s for each search.\n\n";
+      "the cause, with 1 to 4 s for each search and the coefficients of that day.\n\n";
   for (const auto& [sentence, groups] : reasons) out += "- " + groups + ": " + sentence + "\n";
   return out;
 }
