@@ -31,14 +31,16 @@ void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result)
       predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
 }
 
-// The request's own, if it is of the space, or the best of the first few that branch and bound comes upon.
-std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sync) {
-  const PlanRequest& request = space.request();
-  if (request.start != nullptr && request.start->plan) {
-    std::optional<Candidate> own = candidate_of(*request.start->plan, request, space.evaluator());
-    if (own && space.choice_of(*own)) return own;
-  }
+// A plan of the space to begin with and a lower bound of all plans, both of the first nodes of branch and bound;
+// the plan is the request's own if that is in the space.
+struct Beginning {
+  std::optional<Candidate> plan;
+  double bound_s = 0;
+};
+
+Beginning beginning(UnitSpace& space, const SyncCost& sync) {
   constexpr std::uint64_t kNodes = 256;
+  const PlanRequest& request = space.request();
   PlanRequest few = request;
   few.budget.evaluations = kNodes;
   few.on_improvement = {};
@@ -46,8 +48,13 @@ std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sy
   GroupCosts costs(space, sync, progress);
   AssignmentSearch deals(space, sync, costs, progress);
   search_groupings(space, deals, progress);
-  if (!progress.has_best()) return std::nullopt;
-  return progress.best();
+  Beginning beginning{std::nullopt, progress.lower_bound()};
+  if (progress.has_best()) beginning.plan = progress.best();
+  if (request.start != nullptr && request.start->plan) {
+    std::optional<Candidate> own = candidate_of(*request.start->plan, request, space.evaluator());
+    if (own && space.choice_of(*own)) beginning.plan = std::move(own);
+  }
+  return beginning;
 }
 
 std::string size_of(const MilpProblem& problem) {
@@ -59,6 +66,13 @@ Proof proof_at_limit(const Budget& budget) {
   return budget.evaluations > 0 && budget.seconds <= 0 ? Proof::gap : Proof::time_limit;
 }
 
+// Costs of devices that the program does not have as rows.
+void add_cuts(UnitSpace& space, const UnitChoice& choice, IlpModel& model) {
+  const double data_s = space.data_s(choice.grouping, choice.shares);
+  if (data_s > 0) model.require_data(choice, data_s);
+  if (model.has_sync() && model.is_apart(choice)) model.require_sync_between(choice);
+}
+
 }  // namespace
 
 IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, const IlpQuestion& question,
@@ -68,6 +82,8 @@ IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, con
   const Budget& budget = question.budget;
   IlpAnswer answer;
   answer.found = question.start;
+  answer.cuts = question.cuts;
+  for (const UnitChoice& choice : answer.cuts) add_cuts(space, choice, model);
   answer.size = size_of(model.problem());
   MilpLimits solver_limits;
   if (is_cancelled != nullptr)
@@ -79,6 +95,7 @@ IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, con
   double found_s = answer.found ? space.evaluator().evaluate(*answer.found).time_s : kMilpInfinity;
   // Until the best plan found is no slower than the model says that any is.
   while (true) {
+    solver_limits.cutoff = question.max_s - sync.fixed_s();
     solver_limits.start =
         answer.found ? model.values_of(*space.choice_of(*answer.found)) : std::vector<MilpValue>{};
     if (budget.seconds > 0) {
@@ -94,7 +111,8 @@ IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, con
     answer.nodes += static_cast<std::uint64_t>(solution.nodes);
     answer.is_infeasible = answer.is_proved = solution.status == MilpStatus::infeasible;
     if (answer.is_proved) break;
-    answer.lower_bound = std::max(answer.lower_bound, std::max(0.0, solution.bound) + sync.fixed_s());
+    answer.lower_bound =
+        std::max(answer.lower_bound, std::min(std::max(0.0, solution.bound) + sync.fixed_s(), question.max_s));
     if (solution.values.empty()) break;
     const UnitChoice choice = model.choice(solution.values);
     const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
@@ -111,13 +129,87 @@ IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, con
                        found_s <= answer.lower_bound * (1 + kSolverTolerance) ||
                        (!model.has_sync() && missing_data_s <= 0);
     if (answer.is_proved) break;
-    if (missing_data_s > 0) model.require_data(choice, data_s);
+    add_cuts(space, choice, model);
+    answer.cuts.push_back(choice);
     const double missing_sync_s = missing_s - std::max(0.0, missing_data_s);
     if (model.has_sync() && missing_sync_s > kSolverTolerance * time_s)
       model.require_sync(choice, model.sync_s(solution.values) + missing_sync_s);
   }
   return answer;
 }
+
+namespace {
+
+// Programs of all plans up to a time, which grows from the lower bound on until there is one: programs of much
+// longer times have so many options that a solver does not end.
+class GrowingPrograms {
+ public:
+  GrowingPrograms(UnitSpace& space, const SyncCost& sync, const MilpSolver& solver)
+      : space_(space),
+        sync_(sync),
+        solver_(solver),
+        progress_(space.request(), 0),
+        costs_(space, sync, progress_) {}
+
+  [[nodiscard]] IlpAnswer solve() {
+    constexpr double kGrowth = 1.1;
+    const Beginning begins = beginning(space_, sync_);
+    all_.found = begins.plan;
+    all_.lower_bound = begins.bound_s;
+    do {
+      solve_up_to(std::min(known_s(), all_.lower_bound * kGrowth));
+    } while (!is_done_);
+    return all_;
+  }
+
+ private:
+  [[nodiscard]] double known_s() {
+    return all_.found ? space_.evaluator().evaluate(*all_.found).time_s : kNever;
+  }
+
+  void solve_up_to(double max_s) {
+    const IlpReduction reduction(space_, sync_, costs_, max_s);
+    // A program with all options has every plan.
+    if (reduction.keeps_all()) max_s = kMilpInfinity;
+    IlpModel model(space_, sync_, &reduction);
+    IlpQuestion question{std::nullopt, left(), max_s, std::move(all_.cuts)};
+    if (known_s() <= max_s) question.start = all_.found;
+    const IlpAnswer answer = solve_ilp(space_, sync_, model, question, solver_);
+    all_.nodes += answer.nodes;
+    all_.solved += answer.solved;
+    all_.size = answer.size;
+    all_.cuts = answer.cuts;
+    if (answer.found && (!all_.found || space_.evaluator().evaluate(*answer.found).time_s < known_s()))
+      all_.found = answer.found;
+    all_.is_infeasible = answer.is_infeasible && max_s == kMilpInfinity && !all_.found;
+    all_.is_proved = answer.is_proved && (all_.is_infeasible || known_s() <= max_s);
+    all_.lower_bound =
+        std::max(all_.lower_bound, answer.is_proved ? std::min(max_s, known_s()) : answer.lower_bound);
+    is_done_ = all_.is_proved || !answer.is_proved;
+  }
+
+  // Seconds or nodes that are left of the request's.
+  [[nodiscard]] Budget left() const {
+    constexpr double kLeast_s = 1e-3;  // zero is no limit
+    Budget budget = space_.request().budget;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    if (budget.seconds > 0) budget.seconds = std::max(kLeast_s, budget.seconds - passed.count());
+    if (budget.evaluations > 0)
+      budget.evaluations = budget.evaluations > all_.nodes ? budget.evaluations - all_.nodes : 1;
+    return budget;
+  }
+
+  UnitSpace& space_;
+  const SyncCost& sync_;
+  const MilpSolver& solver_;
+  ProofProgress progress_;
+  GroupCosts costs_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  IlpAnswer all_;
+  bool is_done_ = false;
+};
+
+}  // namespace
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
   const std::unique_ptr<MilpSolver> solver = make_milp_solver();
@@ -151,9 +243,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     return result;
   }
   const SyncCost sync(space);
-  IlpModel model(space, sync);  // first, so that its variables do not depend on what the start has looked up
-  const IlpAnswer answer =
-      solve_ilp(space, sync, model, {plan_to_begin_with(space, sync), request.budget}, solver);
+  const IlpAnswer answer = GrowingPrograms(space, sync, solver).solve();
   result.nodes = answer.nodes;
   result.lower_bound = answer.lower_bound;
   result.proof = answer.is_proved ? Proof::optimal : proof_at_limit(request.budget);

@@ -32,16 +32,19 @@ struct IlpLimits {
 struct IlpQuestion {
   std::optional<Candidate> start = {};  // a plan of the space to begin with
   Budget budget = {};                   // of the solver: seconds, nodes of its tree
+  double max_s = kMilpInfinity;         // slower plans are not searched for
+  std::vector<UnitChoice> cuts = {};    // choices whose devices were costed before: their cuts come first
 };
 
 struct IlpAnswer {
   std::optional<Candidate> found;  // the best plan, or the start where none is better
   double lower_bound = 0;          // of the iteration of any plan that was asked about, in seconds
-  bool is_proved = false;          // the best of all, or that there is none
-  bool is_infeasible = false;      // proved: there is none
+  bool is_proved = false;          // the best of all, or that there is none within the question's time
+  bool is_infeasible = false;      // proved: there is none within that time
   std::uint64_t nodes = 0;
-  int solved = 0;    // programs, each with one more cut than the one before
-  std::string size;  // of the program, in words
+  int solved = 0;                // programs, each with one more cut than the one before
+  std::string size;              // of the program, in words
+  std::vector<UnitChoice> cuts;  // the question's, and those that this solution needed
 };
 
 // Solves a program over a space that several may share, and adds cuts to it. model: of this space and sync.

@@ -201,6 +201,29 @@ void IlpAssignment::fix_groups(const IlpGroups& groups) {
   }
 }
 
+// The runs of a choice in a class, by slot.
+std::vector<UnitRun> IlpAssignment::taken_runs(const UnitChoice& choice, std::size_t c) const {
+  const std::vector<int> slots = slots_of(choice.grouping);
+  std::vector<UnitRun> taken(runs_[c].size());
+  int next = 0;
+  for (const std::size_t group : space_.order_in_class(choice.shares, c)) {
+    const int count = space_.units_of(choice.shares[group], c);
+    const int first = is_placed(c) && count > 0 ? next : 0;
+    taken[static_cast<std::size_t>(slots[group])] = {first, count};
+    next += count;
+  }
+  return taken;
+}
+
+std::vector<int> IlpAssignment::runs_of(const UnitChoice& choice, int slot) const {
+  std::vector<int> variables;
+  for (std::size_t c = 0; c < runs_.size(); ++c) {
+    const auto g = static_cast<std::size_t>(slot);
+    variables.push_back(runs_[c][g].at(taken_runs(choice, c)[g]));
+  }
+  return variables;
+}
+
 std::vector<MilpValue> IlpAssignment::values_of(const UnitChoice& choice) const {
   std::vector<MilpValue> values;
   const std::vector<int> slots = slots_of(choice.grouping);
@@ -210,14 +233,7 @@ std::vector<MilpValue> IlpAssignment::values_of(const UnitChoice& choice) const 
       values.push_back({in_slot(t, g), g == slots[static_cast<std::size_t>(group)] ? 1.0 : 0.0});
   }
   for (std::size_t c = 0; c < runs_.size(); ++c) {
-    std::vector<UnitRun> taken(runs_[c].size());  // by slot
-    int next = 0;
-    for (const std::size_t group : space_.order_in_class(choice.shares, c)) {
-      const int count = space_.units_of(choice.shares[group], c);
-      const int first = is_placed(c) && count > 0 ? next : 0;
-      taken[static_cast<std::size_t>(slots[group])] = {first, count};
-      next += count;
-    }
+    const std::vector<UnitRun> taken = taken_runs(choice, c);
     for (std::size_t g = 0; g < runs_[c].size(); ++g) {
       for (const auto& [run, variable] : runs_[c][g]) values.push_back({variable, run == taken[g] ? 1.0 : 0.0});
     }

@@ -44,6 +44,8 @@ class IlpAssignment {
 
   // Values of the variables for a choice, for the start of the solver.
   [[nodiscard]] std::vector<MilpValue> values_of(const UnitChoice& choice) const;
+  // Variables of the choice's runs in a slot, by class: with all of them at one the slot has these units.
+  [[nodiscard]] std::vector<int> runs_of(const UnitChoice& choice, int slot) const;
   // Slot by group: that of its first task.
   [[nodiscard]] static std::vector<int> slots_of(const TaskGrouping& grouping);
 
@@ -59,6 +61,7 @@ class IlpAssignment {
  private:
   using RunVariables = std::map<UnitRun, int>;
 
+  [[nodiscard]] std::vector<UnitRun> taken_runs(const UnitChoice& choice, std::size_t of_class) const;
   void add_tasks();
   void add_runs(std::size_t of_class);
   void lay_runs(std::size_t of_class);

@@ -12,7 +12,7 @@ constexpr double kGigabyte = 1e9;  // rows in bytes would differ too much in sca
 
 }  // namespace
 
-IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync)
+IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync, const IlpReduction* reduction)
     : space_(space), parts_of_sync_(sync), deal_(space, problem_) {
   if (!sync.decomposes()) {
     throw_bad_input(
@@ -20,7 +20,7 @@ IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync)
         "do not share weights or experts; branch and bound plans the others");
   }
   for (int t = 0; t < space.tasks(); ++t) {
-    add_strategies(t);
+    add_strategies(t, reduction);
     horizon_s_ += max_of_strategies(t, [](const ExactOption& option) { return option.value.time_s; });
   }
   for (int slot = 0; slot < deal_.slots(); ++slot) {
@@ -52,18 +52,22 @@ double IlpModel::max_of_strategies(int task, Value value) const {
 }
 
 // One strategy per task: of its slot, on the slot's block.
-void IlpModel::add_strategies(int task) {
+void IlpModel::add_strategies(int task, const IlpReduction* reduction) {
   std::vector<Strategy>& strategies = strategies_.emplace_back();
   for (int slot = 0; slot <= task; ++slot) {
     MilpTerms of_slot{{deal_.in_slot(task, slot), -1}};
     for (int block = 0; block < deal_.blocks(); ++block) {
       MilpTerms of_block{{deal_.has_block(slot, block), -1}};
-      for (const ExactOption& option : space_.options(task, block)) {
+      const std::vector<ExactOption>& options = space_.options(task, block);
+      const std::size_t kept = reduction != nullptr ? reduction->kept(task, block) : options.size();
+      for (std::size_t o = 0; o < kept; ++o) {
+        const ExactOption& option = options[o];
         strategies.push_back({slot, block, &option, problem_.add_binary()});
         of_block.push_back({strategies.back().variable, 1});
         of_slot.push_back({strategies.back().variable, 1});
       }
-      problem_.add_row(-kMilpInfinity, of_block, 0);
+      // The first task of a slot is always in it.
+      problem_.add_row(slot == task ? 0 : -kMilpInfinity, of_block, 0);
     }
     problem_.add_row(0, of_slot, 0);
   }
@@ -76,7 +80,7 @@ void IlpModel::add_memory(int slot, int block) {
   std::vector<std::vector<const Strategy*>> here(static_cast<std::size_t>(space_.tasks()));
   for (std::size_t t = 0; t < here.size(); ++t) {
     for (const Strategy& strategy : strategies_[t]) {
-      if (strategy.slot == slot && strategy.block == block) here[t].push_back(&strategy);
+      if (is_on(strategy, slot, block)) here[t].push_back(&strategy);
     }
   }
   std::set<std::vector<double>> seen;
@@ -297,12 +301,45 @@ void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
   for (const std::size_t t : tasks) {
     const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
     for (const Strategy& strategy : strategies_[t]) {
-      if (strategy.slot == slots[group] && strategy.block == blocks[group] &&
-          strategy.option == choice.chosen[t])
+      if (is_on(strategy, slots[group], blocks[group]) && strategy.option == choice.chosen[t])
         add(strategy.variable);
     }
   }
   problem_.add_row(sync_s * (1 - all), terms, kMilpInfinity);
+}
+
+bool IlpModel::is_apart(const UnitChoice& choice) const {
+  const auto group_of = [&](int task) { return choice.grouping.group_of[static_cast<std::size_t>(task)]; };
+  return group_of(parts_of_sync_.training()) != group_of(parts_of_sync_.generation());
+}
+
+void IlpModel::require_sync_between(const UnitChoice& choice) {
+  SEXTANT_CHECK(sync_ >= 0);
+  const auto group_of = [&](int task) {
+    return static_cast<std::size_t>(choice.grouping.group_of[static_cast<std::size_t>(task)]);
+  };
+  const std::size_t training = group_of(parts_of_sync_.training()),
+                    generation = group_of(parts_of_sync_.generation());
+  SEXTANT_CHECK(training != generation);
+  const std::vector<int> slots = IlpAssignment::slots_of(choice.grouping);
+  const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
+  const auto devices = space_.devices_of_deal(choice.shares);
+  const SyncBetween between(space_, parts_of_sync_, blocks[training], devices[training], devices[generation]);
+  MilpTerms terms{{sync_, 1}};
+  double longest_s = 0;
+  for (const Strategy& strategy : strategies_[static_cast<std::size_t>(parts_of_sync_.generation())]) {
+    if (!is_on(strategy, slots[generation], blocks[generation])) continue;
+    const double min_s = between.min_s(strategy.option->value);
+    longest_s = std::max(longest_s, min_s);
+    terms.push_back({strategy.variable, -min_s});
+  }
+  std::vector<int> fixed{deal_.in_slot(parts_of_sync_.training(), slots[training]),
+                         deal_.in_slot(parts_of_sync_.generation(), slots[generation])};
+  for (const int slot : {slots[training], slots[generation]}) {
+    for (const int variable : deal_.runs_of(choice, slot)) fixed.push_back(variable);
+  }
+  for (const int variable : fixed) terms.push_back({variable, -longest_s});
+  problem_.add_row(-longest_s * static_cast<double>(fixed.size()), terms, kMilpInfinity);
 }
 
 void IlpModel::require_data(const UnitChoice& choice, double data_s) {
@@ -349,8 +386,7 @@ std::vector<MilpValue> IlpModel::values_of(const UnitChoice& choice) const {
   for (std::size_t t = 0; t < strategies_.size(); ++t) {
     const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
     for (const Strategy& strategy : strategies_[t]) {
-      const bool is_taken = strategy.slot == slots[group] && strategy.block == blocks[group] &&
-                            strategy.option == choice.chosen[t];
+      const bool is_taken = is_on(strategy, slots[group], blocks[group]) && strategy.option == choice.chosen[t];
       values.push_back({strategy.variable, is_taken ? 1.0 : 0.0});
     }
   }

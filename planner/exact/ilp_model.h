@@ -12,6 +12,7 @@
 
 #include "planner/exact/group_costs.h"
 #include "planner/exact/ilp_deal.h"
+#include "planner/exact/ilp_reduction.h"
 #include "planner/exact/sync_cost.h"
 
 namespace sextant {
@@ -20,8 +21,8 @@ class IlpModel {
  public:
   // Both must outlive the object. Throws Error(bad_input) if the parts of weight synchronization are unknown
   // (SyncCost::decomposes). For plans whose generation has devices of its own the model has a lower bound of
-  // the weight synchronization; see require_sync.
-  IlpModel(UnitSpace& space, const SyncCost& sync);
+  // the weight synchronization; see require_sync. Options that `reduction` excludes are not in the program.
+  IlpModel(UnitSpace& space, const SyncCost& sync, const IlpReduction* reduction = nullptr);
 
   // The objective is the iteration without the fixed costs of every plan (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
@@ -36,7 +37,13 @@ class IlpModel {
   // weight synchronization depends, take at least `sync_s` for it. Requires has_sync().
   void require_sync(const UnitChoice& choice, double sync_s);
 
-  // Adds the same cut for the data transfers between tasks, which depend on the devices only.
+  // True if the choice's training and generation are in different groups.
+  [[nodiscard]] bool is_apart(const UnitChoice& choice) const;
+  // Adds a cut with a lower bound for all strategies on the devices of this choice's training and generation.
+  // It excludes at once what require_sync excludes strategy by strategy. Requires has_sync() and devices apart.
+  void require_sync_between(const UnitChoice& choice);
+
+  // Adds the cut of require_sync for the data transfers between tasks, which depend on the devices only.
   [[nodiscard]] double data_s(const std::vector<double>& values) const;
   void require_data(const UnitChoice& choice, double data_s);
 
@@ -55,7 +62,7 @@ class IlpModel {
     int start = 0, duration = 0, end = 0;
   };
 
-  void add_strategies(int task);
+  void add_strategies(int task, const IlpReduction* reduction);
   void add_memory(int slot, int block);
   void add_times();
   void add_phases();
@@ -70,6 +77,9 @@ class IlpModel {
   template <typename Value>
   [[nodiscard]] double max_of_strategies(int task, Value value) const;
   [[nodiscard]] TaskKind kind_of(int task) const;
+  [[nodiscard]] bool is_on(const Strategy& strategy, int slot, int block) const {
+    return strategy.slot == slot && strategy.block == block;
+  }
 
   UnitSpace& space_;
   const SyncCost& parts_of_sync_;

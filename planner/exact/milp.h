@@ -54,9 +54,10 @@ struct MilpValue {
 };
 
 struct MilpLimits {
-  double seconds = 0;       // wall time; 0: no limit
-  int nodes = 0;            // of the solver's tree; 0: no limit
-  double gap_fraction = 0;  // sufficient relative gap
+  double seconds = 0;             // wall time; 0: no limit
+  int nodes = 0;                  // of the solver's tree; 0: no limit
+  double gap_fraction = 0;        // sufficient relative gap
+  double cutoff = kMilpInfinity;  // solutions with larger objectives are not searched for
   // If it returns true the solver ends with the best solution so far, after at most its running time so far.
   // Not called if nodes are limited, because the result must not depend on the clock.
   std::function<bool()> is_cancelled = {};
@@ -66,7 +67,7 @@ struct MilpLimits {
 
 enum class MilpStatus {
   optimal,     // within the gap
-  infeasible,  // proved
+  infeasible,  // proved: there is no solution, or none below the cutoff
   limit,       // ended by a limit: the best solution so far, if any, and the bound
 };
 

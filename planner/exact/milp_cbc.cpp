@@ -120,8 +120,8 @@ MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
 MilpSolution solved_once(const MilpProblem& problem, const MilpLimits& limits) {
   MilpSolution start;
   if (!limits.start.empty()) start = solved_with(problem, limits, limits.start, kMilpInfinity);
-  if (start.values.empty()) return solved_with(problem, limits, {}, kMilpInfinity);
-  MilpSolution better = solved_with(problem, limits, {}, start.objective);
+  if (start.values.empty()) return solved_with(problem, limits, {}, limits.cutoff);
+  MilpSolution better = solved_with(problem, limits, {}, std::min(start.objective, limits.cutoff));
   better.nodes += start.nodes;
   if (better.status == MilpStatus::infeasible) {  // except for the start itself
     better.status = MilpStatus::optimal;

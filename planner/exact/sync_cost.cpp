@@ -124,4 +124,26 @@ double SyncCost::min_transfer_s(int from_share, int to_share) const {
   return minimum / std::max(links, max_per_node_);
 }
 
+SyncBetween::SyncBetween(UnitSpace& space, const SyncCost& sync, int training_block,
+                         const std::vector<std::uint16_t>& training,
+                         const std::vector<std::uint16_t>& generation)
+    : space_(space), sync_(sync), training_(space.bits_of(training)), generation_(space.bits_of(generation)) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  minimum_.fastest_gather_s = minimum_.slowest_gather_s = minimum_.trained_copied_s = min_apart_s_ = kNone;
+  for (const ExactOption& option : space.options(sync.training(), training_block)) {
+    minimum_.fastest_gather_s = std::min(minimum_.fastest_gather_s, option.value.fastest_gather_s);
+    minimum_.slowest_gather_s = std::min(minimum_.slowest_gather_s, option.value.slowest_gather_s);
+    minimum_.trained_copied_s = std::min(minimum_.trained_copied_s, option.value.copied_s);
+    min_apart_s_ = std::min(min_apart_s_, sync.apart_s(sync.training(), option.value));
+  }
+}
+
+double SyncBetween::min_s(const TaskValue& generated) const {
+  SyncSides sides = minimum_;
+  sides.largest_part = generated.largest_part;
+  sides.generated_copied_s = generated.copied_s;
+  const WeightPath path = space_.evaluator().weight_path(training_, generation_, sides.largest_part);
+  return sync_.transfer_s(sides, path.ways) + min_apart_s_ + sync_.apart_s(sync_.generation(), generated);
+}
+
 }  // namespace sextant

@@ -54,4 +54,22 @@ class SyncCost {
   std::vector<std::vector<double>> min_s_;  // one copy over one link, by class, then class
 };
 
+// Lower bounds of the weight sync for options of generation, over all options of training, with separate devices
+// of both sides.
+class SyncBetween {
+ public:
+  // training_block: the block of these training devices. The others must outlive the object.
+  SyncBetween(UnitSpace& space, const SyncCost& sync, int training_block,
+              const std::vector<std::uint16_t>& training, const std::vector<std::uint16_t>& generation);
+
+  [[nodiscard]] double min_s(const TaskValue& generated) const;
+
+ private:
+  UnitSpace& space_;
+  const SyncCost& sync_;
+  std::vector<std::uint64_t> training_, generation_;  // devices, one bit each
+  SyncSides minimum_;                                 // of training alone
+  double min_apart_s_ = 0;
+};
+
 }  // namespace sextant

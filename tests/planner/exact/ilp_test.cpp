@@ -3,9 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
+#include <random>
+
 #include "costmodel/terms/memory.h"
 #include "planner/exact/exact.h"
 #include "planner/exact/ilp_model.h"
+#include "planner/request/candidate.h"
+#include "planner/search/search_run.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
 #include "tests/planner/exact/unit_space_case.h"
@@ -82,23 +88,105 @@ TEST(PlanByIlpAlone, BeginsWithAPlan) {
     ExactLimits limits;
     limits.wanted_units = small.wanted_units;
     const PlanResult best = plan_exactly(request, limits);
-    request.start = &best;
-    const Listener listener;
-    const PlanResult stopped = plan_by_ilp(request, {small.wanted_units}, listener);
-    ASSERT_EQ(stopped.outcome, PlanOutcome::found) << stopped.message;  // the one it began with
-    EXPECT_EQ(stopped.proof, Proof::time_limit);
-    EXPECT_NEAR(stopped.prediction->iteration_s, best.prediction->iteration_s,
-                kIlpTolerance * best.prediction->iteration_s);
+    const double best_s = best.prediction->iteration_s;
     UnitSpace space(request, small.wanted_units);
     const SyncCost sync(space);
-    const IlpModel model(space, sync);
+    IlpModel model(space, sync);
+    const Listener listener;
+    const IlpAnswer answer =
+        solve_ilp(space, sync, model, {candidate_of(*best.plan, request, space.evaluator())}, listener);
+    EXPECT_FALSE(answer.is_proved);
+    ASSERT_TRUE(answer.found);  // the one it began with
     const UnitChoice choice = model.choice(listener.start);
     const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
-    EXPECT_NEAR(space.evaluator().evaluate(candidate).time_s, best.prediction->iteration_s,
-                kIlpTolerance * best.prediction->iteration_s);
-    request.start = nullptr;
-    EXPECT_EQ(plan_by_ilp(request, {small.wanted_units}, listener).outcome, PlanOutcome::found);
+    EXPECT_NEAR(space.evaluator().evaluate(candidate).time_s, best_s, kIlpTolerance * best_s);
+    const PlanResult without = plan_by_ilp(request, {small.wanted_units}, listener);
+    EXPECT_EQ(without.outcome, PlanOutcome::found);
+    EXPECT_EQ(without.proof, Proof::time_limit);
+    request.start = &best;
+    const PlanResult stopped = plan_by_ilp(request, {small.wanted_units}, listener);
+    ASSERT_EQ(stopped.outcome, PlanOutcome::found) << stopped.message;
+    EXPECT_NEAR(stopped.prediction->iteration_s, best_s, kIlpTolerance * best_s);
   }
+}
+
+// A random plan of the space; nothing if a group of it has no devices, or a task no option on them.
+std::optional<UnitChoice> random_choice(UnitSpace& space, std::mt19937& random) {
+  const auto draw = [&](std::size_t count) {
+    return std::uniform_int_distribution<std::size_t>(0, count - 1)(random);
+  };
+  const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
+  UnitChoice choice{groupings[draw(groupings.size())], {}, {}};
+  const auto groups = static_cast<std::size_t>(choice.grouping.groups);
+  choice.shares.assign(groups, 0);
+  for (std::size_t c = 0; c < space.classes().size(); ++c) {
+    for (int unit = 0; unit < space.classes()[c].count(); ++unit) {
+      const std::size_t group = draw(groups + 1);  // or it stays idle
+      if (group < groups) choice.shares[group] += space.radix(c);
+    }
+  }
+  if (std::count(choice.shares.begin(), choice.shares.end(), 0) > 0) return std::nullopt;
+  const std::vector<int> blocks = space.blocks_of_deal(choice.shares);
+  for (int t = 0; t < space.tasks(); ++t) {
+    const auto group = static_cast<std::size_t>(choice.grouping.group_of[static_cast<std::size_t>(t)]);
+    const std::vector<ExactOption>& options = space.options(t, blocks[group]);
+    if (options.empty()) return std::nullopt;
+    choice.chosen.push_back(&options[draw(options.size())]);
+  }
+  return choice;
+}
+
+// Options that `reduction` leaves out, or that it leaves out of this plan.
+std::size_t left_out(UnitSpace& space, const IlpReduction& reduction) {
+  std::size_t count = 0;
+  for (int share = 1; share < space.share_count(); ++share) {
+    for (const int block : space.blocks_of(share)) {
+      for (int t = 0; t < space.tasks(); ++t)
+        count += space.options(t, block).size() - reduction.kept(t, block);
+    }
+  }
+  return count;
+}
+
+bool keeps(UnitSpace& space, const IlpReduction& reduction, const UnitChoice& choice) {
+  const std::vector<int> blocks = space.blocks_of_deal(choice.shares);
+  for (int t = 0; t < space.tasks(); ++t) {
+    const auto task = static_cast<std::size_t>(t);
+    const int block = blocks[static_cast<std::size_t>(choice.grouping.group_of[task])];
+    const auto place = choice.chosen[task] - space.options(t, block).data();
+    if (static_cast<std::size_t>(place) >= reduction.kept(t, block)) return false;
+  }
+  return true;
+}
+
+// Each plan's options are kept within the plan's own time, and shorter times leave some of them out.
+TEST(IlpReduction, KeepsTheOptionsOfEveryPlanWithinTheTime) {
+  constexpr int kPlans = 300;
+  const Coefficients coefficients;
+  std::mt19937 random(1);
+  int tried = 0, kept_in_half = 0;
+  for (const SmallCase& small : small_cases()) {
+    SCOPED_TRACE(small.name);
+    const PlanRequest request = request_of(small, coefficients);
+    UnitSpace space(request, small.wanted_units);
+    const SyncCost sync(space);
+    ProofProgress progress(request, 0);
+    GroupCosts costs(space, sync, progress);
+    for (int plan = 0; plan < kPlans; ++plan) {
+      const std::optional<UnitChoice> choice = random_choice(space, random);
+      if (!choice) continue;
+      const Score score =
+          space.evaluator().evaluate(space.candidate(choice->grouping, choice->shares, choice->chosen));
+      if (!score.fits()) continue;
+      ++tried;
+      EXPECT_TRUE(keeps(space, IlpReduction(space, sync, costs, score.time_s), *choice)) << score.time_s;
+      if (keeps(space, IlpReduction(space, sync, costs, score.time_s / 2), *choice)) ++kept_in_half;
+    }
+    EXPECT_EQ(left_out(space, IlpReduction(space, sync, costs, 1e9)), 0U);
+    EXPECT_TRUE(IlpReduction(space, sync, costs, 1e9).keeps_all());
+  }
+  EXPECT_GT(tried, 500);
+  EXPECT_LT(kept_in_half, tried / 4);
 }
 
 TEST(PlanByIlpAlone, SaysThatNothingFits) {
