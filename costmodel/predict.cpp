@@ -1,6 +1,7 @@
 #include "sextant/predict.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,25 @@ namespace sextant {
 namespace {
 
 std::string percent_of(double part, double whole) { return format_percent(whole > 0 ? part / whole : 0, 0); }
+
+// What takes longer than every task, if anything does: "; the controller takes more, 37 %, which ...".
+std::string longer_than_tasks(const Prediction& prediction, double longest_task_s) {
+  struct Part {
+    double time_s;
+    const char* words;
+    const char* remark;
+  };
+  const Part parts[] = {{prediction.controller_s, "the controller takes",
+                         ", which no layout changes: the framework's own process handles every sequence"},
+                        {prediction.rule_reward_s, "rewards by rule take", ", which no layout changes"},
+                        {prediction.weight_sync_s, "weight synchronization takes", ""},
+                        {prediction.data_s, "data between tasks takes", ""}};
+  const Part* longest = std::max_element(std::begin(parts), std::end(parts),
+                                         [](const Part& a, const Part& b) { return a.time_s < b.time_s; });
+  if (longest->time_s <= longest_task_s) return "";
+  return std::string("; ") + longest->words + " more, " + percent_of(longest->time_s, prediction.iteration_s) +
+         longest->remark;
+}
 
 std::string bottleneck_sentence(const Prediction& prediction, const Workflow& workflow) {
   const Task* slowest = nullptr;
@@ -29,7 +49,8 @@ std::string bottleneck_sentence(const Prediction& prediction, const Workflow& wo
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   return slowest->name + " takes " + percent_of(task.time_s, prediction.iteration_s) + " of the iteration, " +
          percent_of(term->second, task.time_s) + " of it " + std::string(name_of(term->first)) + " (replica " +
-         std::to_string(task.critical_replica) + ", stage " + std::to_string(task.critical_stage) + ")";
+         std::to_string(task.critical_replica) + ", stage " + std::to_string(task.critical_stage) + ")" +
+         longer_than_tasks(prediction, task.time_s);
 }
 
 // When the last generation and the last other task end, where both begin at the same time.

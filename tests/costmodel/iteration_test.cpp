@@ -462,5 +462,21 @@ TEST(Predict, AgreesWithTheModelAndPlacesTasksInTime) {
   EXPECT_NE(prediction.bottleneck.find("actor_training"), std::string::npos);
 }
 
+// 10,000 of 411.2 + 1075.2 + 4032 + 69 + 10,000 s are 64 %.
+TEST(Predict, SaysThatTheControllerTakesLongerThanEveryTask) {
+  Coefficients coefficients;
+  Coefficient overhead;
+  overhead.id = CoefficientId::iteration_overhead_s;
+  overhead.value = 4000;
+  coefficients.values = {overhead};
+  const auto bottleneck = [&] {
+    return predict(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()), coefficients)
+        .bottleneck;
+  };
+  EXPECT_THAT(bottleneck(), ::testing::Not(::testing::HasSubstr("controller")));  // training takes 4032 s
+  coefficients.values.front().value = 10'000;
+  EXPECT_THAT(bottleneck(), ::testing::HasSubstr("; the controller takes more, 64 %, which no layout changes"));
+}
+
 }  // namespace
 }  // namespace sextant::testing
