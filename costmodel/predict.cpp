@@ -1,6 +1,7 @@
 #include "sextant/predict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -16,7 +17,7 @@ namespace {
 
 std::string percent_of(double part, double whole) { return format_percent(whole > 0 ? part / whole : 0, 0); }
 
-// What takes longer than every task, if anything does: "; the controller takes more, 37 %, which ...".
+// Names a part of the iteration that takes longer than every task: "; the controller takes more, 37 %, ...".
 std::string longer_than_tasks(const Prediction& prediction, double longest_task_s) {
   struct Part {
     double time_s;
@@ -35,7 +36,20 @@ std::string longer_than_tasks(const Prediction& prediction, double longest_task_
          longest->remark;
 }
 
-std::string bottleneck_sentence(const Prediction& prediction, const Workflow& workflow) {
+// A cache that is smaller than the sequences which could decode together makes their steps many.
+std::string cache_limit(const TaskWork& work, int replica) {
+  constexpr double kNearlyAll = 0.9;
+  if (work.kind() != TaskKind::generation || work.execution().kv_cache_bytes <= 0) return "";
+  const ReplicaWork& share = work.replicas.at(static_cast<std::size_t>(replica));
+  const double limit = work.plan->decode_batch_sequences;
+  const double could = limit > 0 ? std::min(limit, share.sequences) : share.sequences;
+  if (share.decoding_sequences() > kNearlyAll * could) return "";
+  return "; the KV cache holds " + format_number(std::round(share.decoding_sequences())) + " of the " +
+         format_number(std::round(could)) + " sequences that could decode at once";
+}
+
+std::string bottleneck_sentence(const Prediction& prediction, const Workflow& workflow,
+                                std::span<const TaskWork> works) {
   const Task* slowest = nullptr;
   for (const Task& task : workflow.tasks) {
     if (slowest == nullptr ||
@@ -50,6 +64,7 @@ std::string bottleneck_sentence(const Prediction& prediction, const Workflow& wo
   return slowest->name + " takes " + percent_of(task.time_s, prediction.iteration_s) + " of the iteration, " +
          percent_of(term->second, task.time_s) + " of it " + std::string(name_of(term->first)) + " (replica " +
          std::to_string(task.critical_replica) + ", stage " + std::to_string(task.critical_stage) + ")" +
+         cache_limit(works[static_cast<std::size_t>(slowest - workflow.tasks.data())], task.critical_replica) +
          longer_than_tasks(prediction, task.time_s);
 }
 
@@ -141,7 +156,7 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   prediction.sequences_per_s = workflow.sequences() / prediction.iteration_s;
   prediction.memory = plan_memory(works, cluster, problem.coefficients, problem.hardware);
   prediction.host_memory = host_memory(works, cluster);
-  prediction.bottleneck = bottleneck_sentence(prediction, workflow);
+  prediction.bottleneck = bottleneck_sentence(prediction, workflow, works);
   return prediction;
 }
 

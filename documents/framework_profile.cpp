@@ -14,8 +14,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSchemas{
-    "sextant.framework_profile/1.4", "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
+constexpr std::array<std::string_view, 6> kSchemas{
+    "sextant.framework_profile/1.5", "sextant.framework_profile/1.4", "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
     "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
@@ -97,8 +97,8 @@ std::vector<Execution> executions_of(const JsonView& task, const std::optional<J
 }
 
 StageRule parse_stage_rule(const JsonView& view) {
-  constexpr std::array kRules{StageRule::any, StageRule::even, StageRule::even_but_ends};
-  return kRules[view.one_of({"any", "even", "even_but_ends"})];
+  constexpr std::array kRules{StageRule::any, StageRule::even, StageRule::even_but_ends, StageRule::differ_by_one};
+  return kRules[view.one_of({"any", "even", "even_but_ends", "differ_by_one"})];
 }
 
 // `task`: with the rules of layouts that hold for all kinds of tasks.

@@ -25,6 +25,7 @@ enum class StageRule {
   any,            // every stage may have any number of layers
   even,           // all stages have equally many layers
   even_but_ends,  // the first and the last stage may differ from the others, which are equal
+  differ_by_one,  // layers that do not divide make some stages one larger, as engines deal them
 };
 
 // The order of a task's devices in its replicas and stages.

@@ -119,7 +119,8 @@ struct EngineRules {
                                int data_parallel, int pipeline_parallel, int width);
 
 // The layers of a pipeline's stages that a search tries under the rule, which are a multiple of the virtual
-// stages unless the rule is StageRule::any. Under even_but_ends, stages that cannot be equal have the rounded
+// stages unless the rule is StageRule::any. Under differ_by_one, a remainder is dealt as vLLM deals it (vllm
+// distributed/utils.py, get_pp_indices): one layer each to the last stage but one and to those before it. Under even_but_ends, stages that cannot be equal have the rounded
 // up average in the middle and fewer layers at both ends, or at the last alone; where that leaves an end
 // without layers, the rounded down average and up to one layer more than rounded up at the ends. Empty: none is
 // left.

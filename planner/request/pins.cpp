@@ -17,6 +17,12 @@ const Task& task_named(const std::string& name, const Workflow& workflow) {
   return *found;
 }
 
+std::string words_for(StageRule rule) {
+  if (rule == StageRule::differ_by_one) return "they may differ by one layer";
+  return std::string(rule == StageRule::even ? "all" : "all but the first and the last") +
+         " must have the same number of layers";
+}
+
 void check_layout(const std::string& task, const Pin& pin, const TaskChoices& choices,
                   const Workflow& workflow) {
   const std::vector<Execution>& executions = choices.executions;
@@ -32,8 +38,7 @@ void check_layout(const std::string& task, const Pin& pin, const TaskChoices& ch
   for (const Stage& stage : pin.layout->replicas.front().stages) layers.push_back(stage.layers);
   if (!allows(choices.stages, layers))
     throw_bad_input("task " + task + " is pinned to a layout with stages that the framework cannot run: " +
-                    (choices.stages == StageRule::even ? "all" : "all but the first and the last") +
-                    " must have the same number of layers; --any-layout plans it anyway");
+                    words_for(choices.stages) + "; --any-layout plans it anyway");
 }
 
 DeviceId device_there(DeviceId device, const Cluster& from, const std::map<std::string, DeviceId>& there,

@@ -154,6 +154,12 @@ std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_s
     return all;
   }
   if (rule == StageRule::even) return all;
+  if (rule == StageRule::differ_by_one) {
+    if (virtual_stages > 1 || fewest < 1) return all;
+    std::vector<int> split(static_cast<std::size_t>(stages), fewest);
+    std::fill_n(split.rbegin() + 1, layers % stages, most);
+    return {split};
+  }
   const int ends = layers - (stages - 2) * most;
   if (ends > 1) {
     add((ends + 1) / 2, most, ends / 2);
@@ -169,6 +175,10 @@ std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_s
 
 bool allows(StageRule rule, const std::vector<int>& layers) {
   if (rule == StageRule::any || layers.size() < 2) return true;
+  if (rule == StageRule::differ_by_one) {
+    const auto [least, most] = std::minmax_element(layers.begin(), layers.end());
+    return *most - *least <= 1;
+  }
   const bool has_ends = rule == StageRule::even_but_ends;
   const auto first = layers.begin() + (has_ends ? 1 : 0), last = layers.end() - (has_ends ? 1 : 0);
   return std::all_of(first, last, [&](int of_stage) { return of_stage == *first; });

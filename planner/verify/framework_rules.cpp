@@ -7,10 +7,14 @@ namespace {
 
 void look_at_stages(const std::string& where, StageRule rule, const std::vector<Stage>& stages,
                     std::vector<Violation>& found) {
+  int fewest = stages.front().layers, most = fewest;
   for (std::size_t j = 1; j < stages.size(); ++j) {
+    fewest = std::min(fewest, stages[j].layers);
+    most = std::max(most, stages[j].layers);
     const bool is_at_end = j == 1 || j + 1 == stages.size();  // it or the one before it
     if (stages[j].layers == stages[j - 1].layers || rule == StageRule::any) continue;
     if (rule == StageRule::even_but_ends && is_at_end) continue;
+    if (rule == StageRule::differ_by_one && most - fewest <= 1) continue;
     found.push_back({where, rules::kLayers,
                      "stage " + std::to_string(j) + " holds " + std::to_string(stages[j].layers) +
                          " layers and the one before it " + std::to_string(stages[j - 1].layers) +

@@ -142,7 +142,8 @@ void take_layout(const ServerDialect& dialect, const LaunchProblem& problem, Lau
     for (Replica& replica : task.replicas) {
       int total = 0;
       for (const Stage& stage : replica.stages) total += stage.layers;
-      const std::vector<int> layers = even_stages(total, replica.pipeline_parallel());
+      const std::vector<int> layers =
+          dealt_stages(total, replica.pipeline_parallel(), StageRule::differ_by_one);
       for (std::size_t i = 0; i < layers.size(); ++i) replica.stages[i].layers = layers[i];
     }
     if (!(task == shares)) script.unsaid.push_back({"stages have equal layers", script.plan});
@@ -292,7 +293,7 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
     devices[port - kFirstPort][own.integer("node-rank", 0)] = of_node;
     TrainerTask& server = servers[port - kFirstPort];
     read_rows(dialect.layout, "", own, server);
-    server.stage_layers = even_stages(model.layers, server.pipeline_parallel);
+    server.stage_layers = dealt_stages(model.layers, server.pipeline_parallel, StageRule::differ_by_one);
     const std::string& first = words.front();
     if (serve != words.begin() && first.find('=') != std::string::npos)
       server.stage_layers = listed_numbers(first.substr(first.find('=') + 1), server.pipeline_parallel, first);

@@ -132,7 +132,9 @@ void complete_layout(const std::string& name, const TrainerProblem& problem, int
   const int layers = problem.workflow.model_of(problem.workflow.task(name)).layers;
   const int ends = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
   if (ends == 0) {
-    task.stage_layers = even_stages(layers, task.pipeline_parallel);
+    const TaskKind kind = problem.workflow.task(name).kind;
+    task.stage_layers =
+        dealt_stages(layers, task.pipeline_parallel, task_profile(problem.profile, kind).stages);
     return;
   }
   const int inner = task.pipeline_parallel - ends;

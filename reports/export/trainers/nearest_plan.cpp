@@ -33,12 +33,6 @@ std::string list_of(const std::vector<std::string>& words) {
   return out;
 }
 
-const TaskProfile& task_profile(const FrameworkProfile& profile, TaskKind kind) {
-  static const TaskProfile none;
-  const auto found = profile.tasks.find(kind);
-  return found == profile.tasks.end() ? none : found->second;
-}
-
 class Nearest {
  public:
   Nearest(const Plan& plan, const Workflow& workflow, const Cluster& cluster, const FrameworkProfile& profile,

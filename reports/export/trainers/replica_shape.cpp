@@ -33,6 +33,7 @@ ReplicaShape common_shape(const TaskPlan& task, int devices, int max_stages) {
 std::vector<int> allowed_stages(const std::vector<int>& layers, StageRule rule) {
   const int total = std::accumulate(layers.begin(), layers.end(), 0);
   const int stages = static_cast<int>(layers.size());
+  if (rule == StageRule::differ_by_one) return dealt_stages(total, stages, rule);
   if (rule != StageRule::even_but_ends || stages == 1) return layers;
   const bool is_allowed = stages == 2 || std::all_of(layers.begin() + 1, layers.end() - 1,
                                                      [&](int count) { return count == layers[1]; });

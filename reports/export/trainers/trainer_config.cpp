@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "sextant/error.h"
+#include "sextant/task_choices.h"
 
 namespace sextant {
 namespace {
@@ -66,6 +67,18 @@ std::vector<int> even_stages(int layers, int stages) {
   std::vector<int> out(static_cast<std::size_t>(stages), layers / stages);
   for (int stage = 0; stage < layers % stages; ++stage) ++out[static_cast<std::size_t>(stage)];
   return out;
+}
+
+const TaskProfile& task_profile(const FrameworkProfile& profile, TaskKind kind) {
+  static const TaskProfile none;
+  const auto found = profile.tasks.find(kind);
+  return found == profile.tasks.end() ? none : found->second;
+}
+
+std::vector<int> dealt_stages(int layers, int stages, StageRule rule) {
+  if (rule != StageRule::differ_by_one) return even_stages(layers, stages);
+  std::vector<std::vector<int>> dealt = stage_layers(layers, stages, 1, rule);
+  return dealt.empty() ? even_stages(layers, stages) : std::move(dealt.front());
 }
 
 std::vector<Replica> replicas_on(const std::vector<DeviceId>& devices, const std::vector<int>& stage_layers,

@@ -57,6 +57,10 @@ struct TrainerConfig {
 
 // The number of layers of each stage if they are split evenly, the remainder to the first stages.
 [[nodiscard]] std::vector<int> even_stages(int layers, int stages);
+// The profile of tasks of this kind; that of no limits where there is none.
+[[nodiscard]] const TaskProfile& task_profile(const FrameworkProfile& profile, TaskKind kind);
+// The layers of the stages where a framework is told their number alone, as it deals them.
+[[nodiscard]] std::vector<int> dealt_stages(int layers, int stages, StageRule rule);
 
 // Replicas with equal shares on these devices, in their order (sextant/plan.h, rule of expansion).
 [[nodiscard]] std::vector<Replica> replicas_on(const std::vector<DeviceId>& devices,

@@ -140,10 +140,25 @@ TEST(StageLayers, AreEvenOrAnyWhereTheRuleSaysSo) {
   EXPECT_EQ(stage_layers(96, 2, 2, StageRule::even_but_ends), (std::vector<std::vector<int>>{{48, 48}}));
 }
 
+// vLLM's get_pp_indices deals so: one layer more for the last stage but one and for those before it.
+TEST(StageLayers, OfEnginesDifferByOne) {
+  const auto of = [](int layers, int stages) {
+    return stage_layers(layers, stages, 1, StageRule::differ_by_one);
+  };
+  EXPECT_EQ(of(61, 4), (std::vector<std::vector<int>>{{15, 15, 16, 15}}));
+  EXPECT_EQ(of(94, 4), (std::vector<std::vector<int>>{{23, 24, 24, 23}}));
+  EXPECT_EQ(of(61, 2), (std::vector<std::vector<int>>{{31, 30}}));
+  EXPECT_EQ(of(11, 4), (std::vector<std::vector<int>>{{3, 3, 3, 2}}));
+  EXPECT_EQ(of(64, 4), (std::vector<std::vector<int>>{{16, 16, 16, 16}}));
+  EXPECT_TRUE(allows(StageRule::differ_by_one, {16, 15, 15, 15}));
+  EXPECT_FALSE(allows(StageRule::differ_by_one, {17, 15, 15, 14}));
+}
+
 TEST(StageLayers, KeepTheirRuleAndSumWhateverTheModel) {
   for (int layers = 1; layers <= 128; ++layers) {
     for (int stages = 1; stages <= layers; ++stages) {
-      for (const StageRule rule : {StageRule::any, StageRule::even, StageRule::even_but_ends}) {
+      for (const StageRule rule :
+           {StageRule::any, StageRule::even, StageRule::even_but_ends, StageRule::differ_by_one}) {
         for (const std::vector<int>& split : stage_layers(layers, stages, 1, rule)) {
           EXPECT_EQ(split.size(), static_cast<std::size_t>(stages));
           EXPECT_EQ(std::accumulate(split.begin(), split.end(), 0), layers);

@@ -35,6 +35,10 @@ TEST_F(FrameworkRules, StagesAreEqualButForTheEnds) {
   choices_.back().stages = StageRule::even;
   EXPECT_EQ(found({7, 9, 9, 7}, 1).size(), 1U);
   EXPECT_TRUE(found({8, 8, 8, 8}, 2).empty());
+  choices_.back().stages = StageRule::differ_by_one;
+  EXPECT_TRUE(found({7, 8, 8, 7}, 1).empty());
+  EXPECT_EQ(found({7, 9, 8, 8}, 1).size(), 1U);
+  EXPECT_EQ(found({7, 8, 9, 8}, 1).size(), 1U);
 }
 
 TEST_F(FrameworkRules, ReplicasHaveEqualShares) {
