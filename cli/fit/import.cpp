@@ -3,9 +3,10 @@
 
 #include <memory>
 
-#include "ask/data_files.h"
 #include "cli/fit/import_configuration.h"
+#include "cli/fit/log_runs.h"
 #include "cli/shared/command.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "sextant/error.h"
 
@@ -17,6 +18,7 @@ struct Options {
   std::vector<std::string> files;
   std::string out = "runs.json";
   std::string data;
+  std::vector<std::string> configs;
   bool json = false;
   ConfigurationOptions configuration;
 };
@@ -29,17 +31,18 @@ std::string formats_help() {
   return help +
          "Records that are left out are listed on stderr with the reason. Exits 1 and writes nothing if no run "
          "is left.\n"
-         "Examples: sextant import verl train.log --out runs.json\n"
+         "Examples: sextant import verl train.log --gpus 2x8xH100 --out runs.json\n"
+         "          sextant import verl train.log --config run.sh --gpus H100 --out runs.json\n"
          "          sextant import run.sh --from verl --gpus H100 --out-folder q";
 }
 
 int import_logs(const Options& options) {
   if (options.files.empty())
     throw_bad_input("logs need a format before the files, configurations --from: see sextant import --help");
-  const std::filesystem::path data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
-  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
-  const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
-  const Imported imported = import_runs(options.format, files, facts);
+  const LogRuns runs =
+      read_log_runs({options.format, options.files, options.configs, options.data, options.configuration});
+  const Imported& imported = runs.imported;
+  say(runs.notes);
   for (const LeftOut& record : imported.left_out) {
     std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
   }
@@ -79,6 +82,8 @@ void add_import(CommandLine& line) {
   command.add_output("--out", options->out, "Runs document to write").shows_default();
   command.add_option("--data", options->data, "Folder with gpus.json and models.json");
   command.add_flag("--json", options->json, "Also print the runs document");
+  command.add_option("--config", options->configs, "Configuration of the logged run, as for sextant check")
+      .may_be_repeated();
   add_configuration_options(command, options->configuration);
   command.footer(formats_help());
   command.runs([options] { return run(*options); });

@@ -216,7 +216,8 @@ Importer roll_importer() {
   return {"roll",
           {SettingForm::yaml, {"start_rlvr_pipeline", "start_agentic_pipeline"}, {}, false},
           roll_unneeded(),
-          read_roll_run};
+          read_roll_run,
+          {"enable_reference", "true"}};
 }
 
 }  // namespace sextant
