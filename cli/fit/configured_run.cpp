@@ -122,7 +122,7 @@ const FrameworkProfile& shipped_profile(const std::string& name, const std::vect
 // On the GPUs that the comments of an exported script name, unless the settings were changed since.
 Plan configured_plan(const RunSettings& run, const ConfigurationOptions& options, const TrainerProblem& problem,
                      std::vector<std::string>& warnings) {
-  const Dialect& dialect = *find_dialect(problem.profile.name);
+  const Dialect& dialect = *find_plan_reader(problem.profile.name);
   const std::string name = std::filesystem::path(options.files.front()).stem().string();
   if (!run.comments.pools.empty()) {
     try {
