@@ -11,22 +11,27 @@ namespace {
 
 // The reader of the dialect at this place of the table.
 template <std::size_t place>
-Imported read_dialect(const std::vector<std::filesystem::path>& files, const Facts& facts) {
-  return read_driver_logs(files, facts, driver_dialects()[place]);
+Imported read_dialect(const std::vector<std::filesystem::path>& files, const Facts& facts,
+                      const StatedGpus& stated) {
+  return read_driver_logs(files, facts, driver_dialects()[place], stated);
 }
 
 constexpr const char* kDriverHelp =
-    "console logs, JSONL and CSV of wandb; FILE.setup.json adds GPUs and configuration";
+    "console logs, TensorBoard events, JSONL and CSV of wandb; FILE.setup.json adds GPUs and options";
 
 // In alphabetical order, a line a reader: {"name", read_name, "what the files are"}.
 const std::vector<ImportFormat>& formats() {
   static const std::vector<ImportFormat> table = {
-      {"nemo-rl", read_dialect<0>, kDriverHelp},
-      {"openrlhf", read_dialect<1>, kDriverHelp},
-      {"roll", read_dialect<2>, kDriverHelp},
-      {"slime", read_dialect<3>, kDriverHelp},
+      {"areal", read_dialect<0>, kDriverHelp},
+      {"nemo-rl", read_dialect<1>, kDriverHelp},
+      {"openrlhf", read_dialect<2>, kDriverHelp},
+      {"roll", read_dialect<3>, kDriverHelp},
+      {"skyrl", read_dialect<4>, kDriverHelp},
+      {"slime", read_dialect<5>, kDriverHelp},
+      {"trl", read_dialect<6>, kDriverHelp},
       {"verl", read_verl,
-       "verl logs: console text, JSONL, or JSON with their numbers; FILE.setup.json adds the GPUs"},
+       "verl logs: console text, TensorBoard events, JSONL, CSV, or JSON with numbers; FILE.setup.json adds "
+       "the GPUs"},
   };
   return table;
 }
@@ -45,22 +50,20 @@ std::string joined(const std::vector<std::filesystem::path>& files) {
   return out;
 }
 
-}  // namespace
-
-std::span<const ImportFormat> import_formats() { return formats(); }
-
-Imported import_runs(std::string_view format, const std::vector<std::filesystem::path>& files,
-                     const Facts& facts) {
+const ImportFormat& format_named(std::string_view name, const std::vector<std::filesystem::path>& files) {
   const auto found = std::find_if(formats().begin(), formats().end(),
-                                  [format](const ImportFormat& known) { return known.name == format; });
-  if (found == formats().end()) {
-    throw_bad_input("unknown format " + in_quotes(format) + "; expected one of " + known_names());
-  }
-  if (files.empty()) {
-    throw_bad_input("format " + in_quotes(format) + " needs at least one file");
-  }
+                                  [name](const ImportFormat& known) { return known.name == name; });
+  if (found == formats().end())
+    throw_bad_input("unknown format " + in_quotes(name) + "; expected one of " + known_names());
+  if (files.empty()) throw_bad_input("format " + in_quotes(name) + " needs at least one file");
+  return *found;
+}
+
+// Errors that do not name a file name all of them.
+template <typename Read>
+auto with_file_names(const std::vector<std::filesystem::path>& files, const Read& read) {
   try {
-    return found->read(files, facts);
+    return read();
   } catch (const Error& error) {
     const std::string what = error.what();
     const bool names_a_file = std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
@@ -68,6 +71,29 @@ Imported import_runs(std::string_view format, const std::vector<std::filesystem:
     });
     throw Error(error.kind(), names_a_file ? what : joined(files) + ": " + what);
   }
+}
+
+const DriverDialect* dialect_named(std::string_view name) {
+  for (const DriverDialect& dialect : driver_dialects()) {
+    if (dialect.name == name) return &dialect;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::span<const ImportFormat> import_formats() { return formats(); }
+
+Imported import_runs(std::string_view format, const std::vector<std::filesystem::path>& files,
+                     const Facts& facts, const StatedGpus& stated) {
+  const ImportFormat& found = format_named(format, files);
+  return with_file_names(files, [&] { return found.read(files, facts, stated); });
+}
+
+std::vector<LogTimes> import_times(std::string_view format, const std::vector<std::filesystem::path>& files,
+                                   const StatedGpus& stated) {
+  const ImportFormat& found = format_named(format, files);
+  return with_file_names(files, [&] { return read_log_times(files, dialect_named(found.name), stated); });
 }
 
 }  // namespace sextant

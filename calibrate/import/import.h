@@ -13,20 +13,28 @@
 
 #include "calibrate/import/records/facts.h"
 #include "calibrate/import/records/imported.h"
+#include "calibrate/import/records/log_times.h"
+#include "calibrate/import/records/stated_gpus.h"
 
 namespace sextant {
 
 struct ImportFormat {
   std::string_view name;  // "verl"
-  Imported (*read)(const std::vector<std::filesystem::path>& files, const Facts& facts);
+  Imported (*read)(const std::vector<std::filesystem::path>& files, const Facts& facts,
+                   const StatedGpus& stated);
   std::string_view help;  // one line that describes the files
 };
 
 // Returns the formats in alphabetical order.
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
-// Throws Error(bad_input) with file and place if a file is not of the format.
+// `stated` replaces what the files say of their GPUs. Throws Error(bad_input) with file and place if a file is not of the format.
 [[nodiscard]] Imported import_runs(std::string_view format, const std::vector<std::filesystem::path>& files,
-                                   const Facts& facts);
+                                   const Facts& facts, const StatedGpus& stated = {});
+
+// The times and lengths of the same logs, for plans that a configuration states.
+[[nodiscard]] std::vector<LogTimes> import_times(std::string_view format,
+                                                 const std::vector<std::filesystem::path>& files,
+                                                 const StatedGpus& stated = {});
 
 }  // namespace sextant

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "ask/check/check_question.h"
+#include "cli/fit/log_runs.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
 #include "cli/shared/table.h"
@@ -21,13 +22,23 @@ std::string describe_verdict(const JudgedTime& time) {
   return time.measured_s > time.interval_s->high ? "too slow" : "faster than expected";
 }
 
+std::string describe_all(const RunVerdict& verdict) {
+  int outside = 0, slow = 0;
+  for (const JudgedTime& time : verdict.times) {
+    if (!time.is_outside()) continue;
+    ++outside;
+    slow += time.measured_s > time.interval_s->high ? 1 : 0;
+  }
+  if (outside == 0) return "as expected";
+  const std::string too_slow = slow == outside ? "too slow"
+                               : slow == 0     ? "none too slow"
+                                               : std::to_string(slow) + " too slow";
+  return std::to_string(outside) + " of " + std::to_string(verdict.times.size()) +
+         " times are not as expected, " + too_slow;
+}
+
 void print(const Run& run, const RunVerdict& verdict) {
-  int outside = 0;
-  for (const JudgedTime& time : verdict.times) outside += time.is_outside() ? 1 : 0;
-  print_line(run.name + ": " +
-             (outside == 0 ? "as expected"
-                           : std::to_string(outside) + " of " + std::to_string(verdict.times.size()) +
-                                 " times are not as expected"));
+  print_line(run.name + ": " + describe_all(verdict));
   Table table({"time", "measured", "predicted", "90 %", "verdict"});
   table.align_left(4);
   for (const JudgedTime& time : verdict.times)
@@ -40,17 +51,31 @@ void print(const Run& run, const RunVerdict& verdict) {
       line += (i > 0 ? ", " : "") + cause.times[i].what + " " + format_seconds(cause.times[i].predicted_s);
     print_line(line + ")");
   }
-  if (outside > 0 && verdict.causes.empty())
+  if (!verdict.is_normal() && verdict.causes.empty())
     print_line("no single change explains it; is the run what the document describes?");
   for (const Gain& gain : verdict.gains)
     print_line("would gain " + format_seconds(gain.seconds) + ": " + gain.name);
 }
 
-int run(const CheckQuestion& question) {
-  const RunsToCheck runs = runs_to_check(question);
-  for (const std::string& sentence : runs.left_out) std::fprintf(stderr, "%s\n", sentence.c_str());
+struct Options {
+  CheckQuestion question;
+  LogOptions logs;
+};
+
+Runs runs_of(const Options& options) {
+  if (options.logs.format.empty()) return runs_to_check(options.question).runs;
+  LogOptions logs = options.logs;
+  logs.logs = options.question.sources;
+  const LogRuns read = read_log_runs(logs);
+  say(read.notes);
+  for (const LeftOut& record : read.imported.left_out)
+    std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
+  return read.imported.runs;
+}
+
+int run(const Options& options) {
   bool is_normal = true;
-  check_runs(question, runs.runs, [&](const CheckedRun& checked) {
+  check_runs(options.question, runs_of(options), [&](const CheckedRun& checked) {
     say(checked.notes);
     print(checked.run, checked.verdict);
     is_normal = is_normal && checked.verdict.is_normal();
@@ -61,21 +86,32 @@ int run(const CheckQuestion& question) {
 }  // namespace
 
 void add_check(CommandLine& line) {
-  const auto options = std::make_shared<CheckQuestion>();
+  const auto options = std::make_shared<Options>();
   const Command command = line.add_command("check", "Whether measured runs are as fast as they should be");
-  command.add_option("files", options->sources, "A runs document, or logs with --import").required();
-  command.add_option("--import", options->format, "Format of the logs, as for sextant import (verl, ...)");
-  command.add_option("--coefficients", options->coefficients,
+  command.add_option("files", options->question.sources, "A runs document, or logs with --import").required();
+  const Option format = command.add_option("--import", options->logs.format,
+                                           "Format of the logs, as for sextant import (verl, ...)");
+  command
+      .add_option("--config", options->logs.configs,
+                  "Configuration of the logged run: launch scripts, lists of settings, YAML")
+      .may_be_repeated()
+      .needs(format);
+  command
+      .add_option("--gpus", options->logs.configuration.cluster.gpus,
+                  "GPUs of the logged run: 2x8xH100, or the type alone, whose number the configuration has")
+      .needs(format);
+  command.add_option("--coefficients", options->question.coefficients,
                      "Coefficients document; default on GPUs: those fitted to public runs");
-  command.add_option("--run", options->run, "Only the run with this name");
+  command.add_option("--run", options->question.run, "Only the run with this name");
   command.footer(
       "Each time is compared with its prediction. Single changes are then tried that could explain a "
       "difference\n"
       "(slow links, a slow GPU, recomputation left on, a small KV cache, longer responses ...), and settings "
       "that\n"
-      "would gain most. Exits 1 if a time lies outside its 90 % interval.\n"
+      "would gain most. A log with its configuration, or with the command that started it, needs no document.\n"
+      "Exits 1 if a time lies outside its 90 % interval.\n"
       "Example: sextant check runs.json\n"
-      "Example: sextant check train.log --import verl");
+      "Example: sextant check train.log --import verl --config run.sh --gpus H100");
   command.runs([options] { return run(*options); });
 }
 

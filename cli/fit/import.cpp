@@ -3,20 +3,27 @@
 
 #include <memory>
 
-#include "ask/data_files.h"
+#include "calibrate/import/benchmarks/link_benchmark.h"
+#include "cli/fit/import_benchmark.h"
 #include "cli/fit/import_configuration.h"
+#include "cli/fit/log_runs.h"
 #include "cli/shared/command.h"
+#include "cli/shared/notes.h"
 #include "cli/shared/table.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {
 
+constexpr const char* kRunsFile = "runs.json";
+
 struct Options {
   std::string format;
   std::vector<std::string> files;
-  std::string out = "runs.json";
+  std::string out = kRunsFile;
+  std::string level = "within_zone";
   std::string data;
+  std::vector<std::string> configs;
   bool json = false;
   ConfigurationOptions configuration;
 };
@@ -26,20 +33,25 @@ std::string formats_help() {
   for (const ImportFormat& format : import_formats()) {
     help += "  " + std::string(format.name) + ": " + std::string(format.help) + "\n";
   }
+  help += "Benchmarks, which become measured links of a cluster document:\n";
+  for (const BenchmarkFormat& format : benchmark_formats())
+    help += "  " + std::string(format.name) + ": " + std::string(format.help) + "\n";
   return help +
          "Records that are left out are listed on stderr with the reason. Exits 1 and writes nothing if no run "
          "is left.\n"
-         "Examples: sextant import verl train.log --out runs.json\n"
+         "Examples: sextant import verl train.log --gpus 2x8xH100 --out runs.json\n"
+         "          sextant import verl train.log --config run.sh --gpus H100 --out runs.json\n"
+         "          sextant import nccl-tests all_reduce.txt --gpus 2x8xH100 --out cluster.json\n"
          "          sextant import run.sh --from verl --gpus H100 --out-folder q";
 }
 
 int import_logs(const Options& options) {
   if (options.files.empty())
     throw_bad_input("logs need a format before the files, configurations --from: see sextant import --help");
-  const std::filesystem::path data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
-  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
-  const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
-  const Imported imported = import_runs(options.format, files, facts);
+  const LogRuns runs =
+      read_log_runs({options.format, options.files, options.configs, options.data, options.configuration});
+  const Imported& imported = runs.imported;
+  say(runs.notes);
   for (const LeftOut& record : imported.left_out) {
     std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
   }
@@ -59,8 +71,22 @@ int import_logs(const Options& options) {
   return kDone;
 }
 
+int import_links(const Options& options) {
+  BenchmarkOptions benchmarks;
+  benchmarks.format = options.format;
+  benchmarks.files = options.files;
+  benchmarks.cluster_document = options.configuration.cluster_document;
+  benchmarks.cluster = options.configuration.cluster;
+  benchmarks.level = options.level;
+  benchmarks.out = options.out == kRunsFile ? "cluster.json" : options.out;
+  benchmarks.json = options.json;
+  return import_benchmarks(benchmarks);
+}
+
 // With --from there is no format, so the first word is a file too.
 int run(Options& options) {
+  if (options.configuration.from.empty() && find_benchmark_format(options.format) != nullptr)
+    return import_links(options);
   if (options.configuration.from.empty()) return import_logs(options);
   options.configuration.files = options.files;
   options.configuration.files.insert(options.configuration.files.begin(), options.format);
@@ -71,14 +97,23 @@ int run(Options& options) {
 
 void add_import(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command =
-      line.add_command("import", "Runs from logs of other systems; a plan from a framework's configuration");
-  command.add_option("format", options->format, "Format of the logs, see below; with --from the first file")
+  const Command command = line.add_command(
+      "import", "Runs from logs, a plan from a framework's configuration, links from benchmarks");
+  command
+      .add_option("format", options->format,
+                  "Format of logs or benchmarks, see below; with --from the first file")
       .required();
   command.add_option("files", options->files, "Files to read");
-  command.add_output("--out", options->out, "Runs document to write").shows_default();
+  command.add_output("--out", options->out, "Runs document to write; of benchmarks: a cluster document")
+      .shows_default();
   command.add_option("--data", options->data, "Folder with gpus.json and models.json");
   command.add_flag("--json", options->json, "Also print the runs document");
+  command.add_option("--config", options->configs, "Configuration of the logged run, as for sextant check")
+      .may_be_repeated();
+  command
+      .add_option("--level", options->level,
+                  "Links that a benchmark between nodes measured: within_zone, within_region, between_regions")
+      .shows_default();
   add_configuration_options(command, options->configuration);
   command.footer(formats_help());
   command.runs([options] { return run(*options); });

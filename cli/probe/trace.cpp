@@ -12,6 +12,7 @@
 #include "core/table_file.h"
 #include "core/this_program.h"
 #include "core/units.h"
+#include "probes/trace/analysis/foreign_trace.h"
 #include "probes/trace/analysis/summary.h"
 #include "probes/trace/analysis/trace_events.h"
 #include "probes/trace/analysis/trace_run.h"
@@ -171,8 +172,17 @@ std::string describe(const TraceSummary& summary) {
   return out;
 }
 
+bool holds_records(const fs::path& folder) {
+  std::error_code fault;
+  for (const auto& entry : fs::directory_iterator(folder, fault)) {
+    if (entry.path().extension() == kFileEnding) return true;
+  }
+  return false;
+}
+
 void report(const Options& options, Loaded& loaded, const fs::path& folder) {
-  const Trace trace = load_traces(folder);
+  const bool is_foreign = !options.read.empty() && !holds_records(folder) && is_foreign_trace(folder);
+  const Trace trace = is_foreign ? load_foreign_traces(folder) : load_traces(folder);
   const TraceSummary summary = summarise(trace, loaded.tasks, loaded.kernels, options.skip);
   save_document(options.summary, summary);
   if (!options.events.empty()) write_text_file(options.events, trace_events(trace, options.max_events));
@@ -275,7 +285,8 @@ void add_trace(CommandLine& line) {
       "trace", "Run a program, record its kernels and NVTX ranges, and break down the time of each task");
   command.add_option("command", options->command, "The program and its arguments, after --");
   command.add_option("--read", options->read,
-                     "Run nothing; read the records of an earlier trace from this folder");
+                     "Run nothing; read an earlier trace: its folder, or PyTorch (*.json) or Nsight Systems "
+                     "(*.sqlite) profiles");
   command.add_option("--records", options->records, "Keep the records in this folder");
   command.add_option("--tasks", options->tasks, "Task ranges document, which maps NVTX ranges to tasks");
   command.add_option("--kernels", options->kernels, "Kernel names document, which maps kernels to classes");

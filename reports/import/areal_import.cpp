@@ -69,9 +69,9 @@ void take_allocation(TrainerSettings& settings, RunFacts& facts) {
 // The engine's memory stands in the section of vLLM if that is the engine.
 void take_vllm(TrainerSettings& settings, RunFacts& facts) {
   if (!settings.text("rollout.backend", "").starts_with("vllm")) return;
-  constexpr double kWorkspace = 0.03, kDefaultFraction = 0.9;  // SGLang counts without its workspace
+  constexpr double kDefaultFraction = 0.9;
   settings.put("sglang.mem_fraction_static",
-               settings.number("vllm.gpu_memory_utilization", kDefaultFraction) - kWorkspace, "");
+               settings.number("vllm.gpu_memory_utilization", kDefaultFraction) - kEngineWorkspaceFraction, "");
   facts.notes.emplace_back("rollout.backend is vLLM: other options of the engine are SGLang's defaults");
 }
 

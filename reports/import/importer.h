@@ -45,12 +45,19 @@ struct UnneededSettings {
   std::vector<std::pair<std::string_view, std::string_view>> neutral;
 };
 
+// The setting that turns the reference on: {"beta", "0.04"}. A log that times one was made with it. Empty: a reference
+// is on by default.
+struct ReferenceSwitch {
+  std::string_view key, value;
+};
+
 struct Importer {
   std::string_view family;  // "verl"
   SettingSource source;
   UnneededSettings unneeded;
   // May add derived defaults (TrainerSettings::assume).
   RunFacts (*read)(RunSettings& run);
+  ReferenceSwitch reference = {};
 };
 
 // "KEY=VALUE" of the settings that were not used and may change time or memory.

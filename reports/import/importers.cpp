@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "reports/export/trainers/dialects.h"
+
 namespace sextant {
 
 std::span<const Importer> importer_table() {
   static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(), slime_importer(),
-                                 areal_importer(), roll_importer(),    trl_importer()};
+                                 areal_importer(), roll_importer(),    trl_importer(),      skyrl_importer()};
   return kTable;
 }
 
@@ -16,6 +18,11 @@ const Importer* find_importer(std::string_view family) {
   const auto found =
       std::find_if(table.begin(), table.end(), [&](const Importer& one) { return one.family == family; });
   return found == table.end() ? nullptr : &*found;
+}
+
+const Dialect* find_plan_reader(std::string_view profile) {
+  static const Dialect kSkyRl = skyrl_reader();
+  return profile == kSkyRl.profile ? &kSkyRl : find_dialect(profile);
 }
 
 }  // namespace sextant

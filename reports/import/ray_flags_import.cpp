@@ -296,7 +296,11 @@ Importer openrlhf_importer() {
 }
 
 Importer slime_importer() {
-  return {"slime", {SettingForm::flags, {"train.py", "train_async.py"}}, slime_unneeded(), read_slime_run};
+  return {"slime",
+          {SettingForm::flags, {"train.py", "train_async.py"}},
+          slime_unneeded(),
+          read_slime_run,
+          {"use-kl-loss", "true"}};
 }
 
 }  // namespace sextant

@@ -39,9 +39,9 @@ void take_strategies(TrainerSettings& settings, RunFacts& facts) {
   if (engine != "sglang") return;
   const std::string root = strategy_of("actor_infer");
   settings.assume(root + "tensor_parallel_size", settings.count("actor_infer.num_gpus_per_worker", 1));
-  constexpr double kWorkspace = 0.03, kDefaultFraction = 0.85;  // SGLang counts without its workspace
+  constexpr double kDefaultFraction = 0.85;
   settings.assume(root + "gpu_memory_utilization",
-                  settings.number(root + "mem_fraction_static", kDefaultFraction) + kWorkspace);
+                  settings.number(root + "mem_fraction_static", kDefaultFraction) + kEngineWorkspaceFraction);
   facts.notes.emplace_back("the engine is SGLang: other options are read as those of vLLM");
 }
 
@@ -216,7 +216,8 @@ Importer roll_importer() {
   return {"roll",
           {SettingForm::yaml, {"start_rlvr_pipeline", "start_agentic_pipeline"}, {}, false},
           roll_unneeded(),
-          read_roll_run};
+          read_roll_run,
+          {"enable_reference", "true"}};
 }
 
 }  // namespace sextant

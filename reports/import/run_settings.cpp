@@ -53,6 +53,16 @@ class SettingsReader {
 
   RunSettings read(const std::vector<std::filesystem::path>& files) {
     for (const std::filesystem::path& file : files) read_file(file);
+    return finished();
+  }
+
+  RunSettings read_text(const std::string& text, const std::filesystem::path& name) {
+    read_script(text, file_name(name), name);
+    return finished();
+  }
+
+ private:
+  RunSettings finished() {
     for (const auto& [name, value] : given_) {
       const bool is_setting = name.find('.') != std::string::npos || source_->form == SettingForm::flags;
       if (is_setting) out_.settings.put(name, setting_value(value), "--set");
@@ -61,7 +71,6 @@ class SettingsReader {
     return std::move(out_);
   }
 
- private:
   void read_file(const std::filesystem::path& file) {
     const std::string end = file.extension().string();
     if (end == ".yaml" || end == ".yml" || end == ".json") return read_map(file, 0);
@@ -258,6 +267,12 @@ class SettingsReader {
 RunSettings read_run_settings(const std::vector<std::filesystem::path>& files, const SettingSource& source,
                               const std::map<std::string, std::string>& given) {
   return SettingsReader(source, given).read(files);
+}
+
+RunSettings read_run_settings_text(const std::string& text, const std::filesystem::path& name,
+                                   const SettingSource& source,
+                                   const std::map<std::string, std::string>& given) {
+  return SettingsReader(source, given).read_text(text, name);
 }
 
 }  // namespace sextant

@@ -36,4 +36,9 @@ struct SettingSource {
                                             const SettingSource& source,
                                             const std::map<std::string, std::string>& given);
 
+// The same of one script's text; `name` stands for the file in messages.
+[[nodiscard]] RunSettings read_run_settings_text(const std::string& text, const std::filesystem::path& name,
+                                                 const SettingSource& source,
+                                                 const std::map<std::string, std::string>& given);
+
 }  // namespace sextant

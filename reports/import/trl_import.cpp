@@ -175,7 +175,11 @@ UnneededSettings trl_unneeded() {
 }  // namespace
 
 Importer trl_importer() {
-  return {"trl", {SettingForm::flags, {"grpo"}, {"vllm-serve"}, true}, trl_unneeded(), read_trl_run};
+  return {"trl",
+          {SettingForm::flags, {"grpo"}, {"vllm-serve"}, true},
+          trl_unneeded(),
+          read_trl_run,
+          {"beta", "0.04"}};
 }
 
 }  // namespace sextant

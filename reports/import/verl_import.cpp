@@ -371,7 +371,8 @@ Importer verl_importer() {
   return {"verl",
           {SettingForm::hydra, {"main_ppo", "main_dapo", "fully_async_main", "main_"}},
           verl_unneeded(),
-          read_verl_run};
+          read_verl_run,
+          {"actor_rollout_ref.actor.use_kl_loss", "true"}};
 }
 
 }  // namespace sextant

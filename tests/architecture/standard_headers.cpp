@@ -63,7 +63,7 @@ const std::map<std::string, Names>& headers_of_names() {
         {{"type_traits"}, {"type_identity_t"}},
         {{"unordered_map"}, {"unordered_map"}},
         {{"utility"}, {"exchange", "forward", "move", "pair", "swap"}},
-        {{"variant"}, {"variant"}},
+        {{"variant"}, {"get_if", "monostate", "variant"}},
         {{"vector"}, {"vector"}},
     };
     std::map<std::string, Names> headers;

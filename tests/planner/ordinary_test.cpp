@@ -226,7 +226,8 @@ TEST(FrameworkProfiles, HaveNamesOfTheirOwnAndOneDefaultAFamily) {
       EXPECT_TRUE(profile.tasks.contains(kind)) << profile.name;
   }
   EXPECT_EQ(families, with_default);
-  for (const char* family : {"verl", "nemo-rl", "openrlhf", "areal", "roll", "slime", "trl", "real", "any"})
+  for (const char* family :
+       {"verl", "nemo-rl", "openrlhf", "areal", "roll", "skyrl", "slime", "trl", "real", "any"})
     EXPECT_TRUE(families.contains(family)) << family;
   EXPECT_EQ(find_profile(profiles(), "VERL")->name, "verl-fsdp");
   EXPECT_EQ(find_profile(profiles(), "nonsense"), nullptr);

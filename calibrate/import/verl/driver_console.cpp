@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "calibrate/import/records/python_literal.h"
 #include "calibrate/import/verl/driver_dialect.h"
@@ -46,6 +47,23 @@ std::optional<int> number_before(std::string_view text) {
                                                                              : std::nullopt;
 }
 
+// Takes colours and Ray's "(Worker pid=7) " off the beginning of a line.
+std::string_view without_prefix(std::string_view line) {
+  while (line.starts_with("\x1b[")) line.remove_prefix(std::min(line.size(), line.find('m') + 1));
+  constexpr std::size_t kLongest = 120;
+  const std::size_t close = line.substr(0, kLongest).find(')');
+  if (!line.starts_with('(') || close == std::string_view::npos || line.substr(0, close).find("pid=") > close)
+    return line;
+  line.remove_prefix(close + 1);
+  return line.starts_with("\x1b[") ? without_prefix(line) : line;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
 class DriverConsole {
  public:
   VerlLog read(std::string_view text) {
@@ -60,37 +78,93 @@ class DriverConsole {
   }
 
  private:
+  static constexpr std::string_view kCell = "\xe2\x94\x82";  // a vertical line of box drawing
+
   void take_line(std::string_view line) {
-    constexpr std::string_view kStep = "Step ";
+    if (!open_.empty()) return continue_dictionary(line);
     const std::size_t brace = line.find('{');
     if (brace != std::string_view::npos && brace + 1 < line.size() &&
         (line[brace + 1] == '\'' || line[brace + 1] == '"'))
       return take_dictionary(line.substr(0, brace), line.substr(brace));
-    if (const std::size_t at = line.find(kStep); at != std::string_view::npos && line.find('=') < at) {
-      int number = 0;
-      const std::string_view rest = line.substr(at + kStep.size());
-      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-      if (error == std::errc() && end < rest.data() + rest.size() && *end == '/') block_ = number;
-      return;
-    }
+    if (take_heading(line)) return;
+    if (line.find(kCell) != std::string_view::npos) return take_cells(line);
     take_item(line);
+  }
+
+  // "==== Step 3/100 ====" of a block, "Train step 3/1160 done" of a table, "Step 3:" of a dictionary below it.
+  bool take_heading(std::string_view line) {
+    for (const std::string_view word : {"Train step ", "Step "}) {
+      const std::size_t at = line.find(word);
+      if (at == std::string_view::npos) continue;
+      int number = 0;
+      const std::string_view rest = line.substr(at + word.size());
+      const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+      if (error != std::errc() || end == rest.data() + rest.size()) return false;
+      if (*end == ':') dictionary_ = number;
+      if (*end == '/' && (word == "Train step " || line.find('=') < at)) block_ = number;
+      return true;
+    }
+    return false;
   }
 
   void take_dictionary(std::string_view before, std::string_view text) {
     std::optional<Json> read = dictionary_at(text);
-    if (!read || !read->is_object()) return;
     std::optional<int> number = number_before(before);
-    const Json& metrics =
-        read->contains("metrics") && (*read)["metrics"].is_object() ? (*read)["metrics"] : *read;
-    for (const char* key : {"step", "global_step", "system/step"}) {
-      if (number || !read->contains(key) || !(*read)[key].is_number_integer()) continue;
-      number = (*read)[key].get<int>();
+    if (!number) number = std::exchange(dictionary_, std::nullopt);
+    if (!read) {  // printed over several lines
+      open_ = text;
+      open_number_ = number;
+      return;
     }
+    take_values(*read, number);
+  }
+
+  void continue_dictionary(std::string_view line) {
+    constexpr std::size_t kMaxCharacters = 200'000;
+    open_ += '\n';
+    open_ += without_prefix(line);
+    const bool may_end = line.find('}') != std::string_view::npos;
+    std::optional<Json> read = may_end ? dictionary_at(open_) : std::nullopt;
+    if (!read && open_.size() < kMaxCharacters && !starts_other(line)) return;
+    open_.clear();
+    if (read) return take_values(*read, open_number_);
+    take_line(line);
+  }
+
+  // A dictionary that another process's output cut off.
+  [[nodiscard]] static bool starts_other(std::string_view line) {
+    return line.find(": {'") != std::string_view::npos || line.find(": {\"") != std::string_view::npos;
+  }
+
+  void take_values(const Json& read, std::optional<int> number) {
+    if (!read.is_object()) return;
+    const Json& metrics = read.contains("metrics") && read["metrics"].is_object() ? read["metrics"] : read;
+    for (const char* key : {"step", "global_step", "system/step"}) {
+      if (number || !read.contains(key) || !read[key].is_number_integer()) continue;
+      number = read[key].get<int>();
+    }
+    if (!number && read.contains("step_time")) number = ++counted_;  // TRL prints no numbers
     std::map<std::string, double> values;
     for (const auto& [key, value] : metrics.items()) {
       if (const std::optional<double> one = number_in(value)) values[key.substr(0, key.find('@'))] = *one;
     }
     if (number && *number >= 0 && !values.empty()) steps_.add(*number, values);
+  }
+
+  // A row of AReaL's table: name, value, name, value.
+  void take_cells(std::string_view line) {
+    if (!block_) return;
+    std::map<std::string, double> values;
+    std::string_view name;
+    for (std::size_t at = line.find(kCell); at != std::string_view::npos;) {
+      const std::size_t from = at + kCell.size();
+      at = line.find(kCell, from);
+      const std::string_view cell = trimmed(line.substr(from, at == std::string_view::npos ? at : at - from));
+      const std::optional<double> number = name.empty() ? std::nullopt : number_in(Json(std::string(cell)));
+      if (number) values[std::string(name)] = *number;
+      name = number ? std::string_view() : cell;
+    }
+    if (!values.empty()) steps_.add(*block_, values);
   }
 
   // "  • generation: 58.1s (51.7%)" of a block.
@@ -109,7 +183,9 @@ class DriverConsole {
   }
 
   StepsByNumber steps_;
-  std::optional<int> block_;
+  std::optional<int> block_, dictionary_, open_number_;
+  std::string open_;  // a dictionary whose end has not come
+  int counted_ = 0;
 };
 
 }  // namespace

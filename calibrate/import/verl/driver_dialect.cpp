@@ -1,5 +1,7 @@
 // Names are those of slime v0.3.1 (slime/observability), NeMo RL 0.7.0 (nemo_rl/algorithms/grpo.py), OpenRLHF 0.11.0
-// (openrlhf/trainer/ppo_trainer.py) and ROLL 0.3.0 (roll/pipeline/rlvr/rlvr_pipeline.py).
+// (openrlhf/trainer/ppo_trainer.py), ROLL 0.3.0 (roll/pipeline/rlvr/rlvr_pipeline.py), AReaL v2.0.0
+// (areal/trainer/rl_trainer.py, areal/engine/ppo/actor.py), TRL v1.9.0 (trl/trainer/grpo_trainer.py) and SkyRL
+// (skyrl/train/trainer.py, skyrl/train/generators/utils.py).
 #include "calibrate/import/verl/driver_dialect.h"
 
 #include <algorithm>
@@ -46,10 +48,28 @@ constexpr std::array kRollMetrics{RenamedKey{"time/step_generate", "timing_s/gen
                                   RenamedKey{"tokens/response_length/mean", "response_length/mean"},
                                   RenamedKey{"tokens/response_length/max", "response_length/max"}};
 
+constexpr std::array kArealMetrics{RenamedKey{"timeperf/rollout", "timing_s/gen"},
+                                   RenamedKey{"timeperf/recompute_logp", "timing_s/old_log_prob"},
+                                   RenamedKey{"timeperf/ref_logp", "timing_s/ref"},
+                                   RenamedKey{"timeperf/critic_values", "timing_s/values"},
+                                   RenamedKey{"timeperf/train_step", "timing_s/update_actor"},
+                                   RenamedKey{"timeperf/critic_train_step", "timing_s/update_critic"},
+                                   RenamedKey{"timeperf/update_weights", "timing_s/update_weights"},
+                                   RenamedKey{"ppo_actor/prompt_len/avg", "prompt_length/mean"}};
+constexpr std::array kTrlMetrics{RenamedKey{"step_time", "timing_s/step"},
+                                 RenamedKey{"completions/mean_length", "response_length/mean"},
+                                 RenamedKey{"completions/max_length", "response_length/max"}};
+constexpr std::array kSkyMetrics{RenamedKey{"timing/generate", "timing_s/gen"},
+                                 RenamedKey{"timing/fwd_logprobs_values_reward", "timing_s/old_log_prob"},
+                                 RenamedKey{"timing/policy_train", "timing_s/update_actor"},
+                                 RenamedKey{"timing/sync_weights", "timing_s/update_weights"},
+                                 RenamedKey{"generate/avg_num_tokens", "response_length/mean"},
+                                 RenamedKey{"generate/max_num_tokens", "response_length/max"}};
+
 constexpr const char* kBatch = "data.train_batch_size";
 constexpr const char* kResponses = "actor_rollout_ref.rollout.n";
 constexpr const char* kMiniBatch = "actor_rollout_ref.actor.ppo_mini_batch_size";
-constexpr const char* kLongest = "data.max_response_length";
+constexpr const char* kMaxResponse = "data.max_response_length";
 constexpr const char* kModelPath = "actor_rollout_ref.model.path";
 constexpr const char* kEngineWidth = "actor_rollout_ref.rollout.tensor_model_parallel_size";
 constexpr const char* kEngineShare = "actor_rollout_ref.rollout.gpu_memory_utilization";
@@ -67,7 +87,7 @@ constexpr const char* kStepSequences = "sequences of a step";  // no option of v
 
 constexpr std::array kSlimeOptions{RenamedKey{"rollout-batch-size", kBatch},
                                    RenamedKey{"n-samples-per-prompt", kResponses},
-                                   RenamedKey{"rollout-max-response-len", kLongest},
+                                   RenamedKey{"rollout-max-response-len", kMaxResponse},
                                    RenamedKey{"hf-checkpoint", kModelPath},
                                    RenamedKey{"rollout-num-gpus-per-engine", kEngineWidth},
                                    RenamedKey{"sglang-mem-fraction-static", kEngineShare},
@@ -81,7 +101,7 @@ constexpr std::array kSlimeOptions{RenamedKey{"rollout-batch-size", kBatch},
                                    RenamedKey{"global-batch-size", kStepSequences}};
 constexpr std::array kNemoOptions{RenamedKey{"grpo.num_prompts_per_step", kBatch},
                                   RenamedKey{"grpo.num_generations_per_prompt", kResponses},
-                                  RenamedKey{"policy.generation.max_new_tokens", kLongest},
+                                  RenamedKey{"policy.generation.max_new_tokens", kMaxResponse},
                                   RenamedKey{"policy.model_name", kModelPath},
                                   RenamedKey{"policy.generation.vllm_cfg.tensor_parallel_size", kEngineWidth},
                                   RenamedKey{"policy.generation.vllm_cfg.gpu_memory_utilization", kEngineShare},
@@ -96,7 +116,7 @@ constexpr std::array kNemoOptions{RenamedKey{"grpo.num_prompts_per_step", kBatch
                                   RenamedKey{"policy.train_global_batch_size", kStepSequences}};
 constexpr std::array kRayOptions{RenamedKey{"rollout.batch_size", kBatch},
                                  RenamedKey{"rollout.n_samples_per_prompt", kResponses},
-                                 RenamedKey{"rollout.max_new_tokens", kLongest},
+                                 RenamedKey{"rollout.max_new_tokens", kMaxResponse},
                                  RenamedKey{"actor.model_name_or_path", kModelPath},
                                  RenamedKey{"vllm.tensor_parallel_size", kEngineWidth},
                                  RenamedKey{"vllm.gpu_memory_utilization", kEngineShare},
@@ -109,7 +129,7 @@ constexpr std::array kRayOptions{RenamedKey{"rollout.batch_size", kBatch},
 constexpr std::array kRollOptions{
     RenamedKey{"rollout_batch_size", kBatch},
     RenamedKey{"num_return_sequences_in_group", kResponses},
-    RenamedKey{"response_length", kLongest},
+    RenamedKey{"response_length", kMaxResponse},
     RenamedKey{"pretrain", kModelPath},
     RenamedKey{"actor_infer.strategy_args.strategy_config.tensor_parallel_size", kEngineWidth},
     RenamedKey{"actor_infer.strategy_args.strategy_config.gpu_memory_utilization", kEngineShare},
@@ -118,6 +138,31 @@ constexpr std::array kRollOptions{
     RenamedKey{"actor_train.strategy_args.strategy_config.context_parallel_size", kContext},
     RenamedKey{"actor_train.strategy_args.strategy_config.expert_model_parallel_size", kExperts},
     RenamedKey{"actor_train.training_args.per_device_train_batch_size", kSequences}};
+
+constexpr std::array kArealOptions{RenamedKey{"train_dataset.batch_size", kBatch},
+                                   RenamedKey{"gconfig.n_samples", kResponses},
+                                   RenamedKey{"gconfig.max_new_tokens", kMaxResponse},
+                                   RenamedKey{"actor.path", kModelPath},
+                                   RenamedKey{"sglang.mem_fraction_static", kEngineShare},
+                                   RenamedKey{"actor.mb_spec.max_tokens_per_mb", kTokens},
+                                   RenamedKey{"actor.gradient_checkpointing", kRecompute}};
+constexpr std::array kTrlOptions{RenamedKey{"num_generations", kResponses},
+                                 RenamedKey{"max_completion_length", kMaxResponse},
+                                 RenamedKey{"model_name_or_path", kModelPath},
+                                 RenamedKey{"vllm_tensor_parallel_size", kEngineWidth},
+                                 RenamedKey{"vllm_gpu_memory_utilization", kEngineShare},
+                                 RenamedKey{"per_device_train_batch_size", kSequences},
+                                 RenamedKey{"gradient_checkpointing", kRecompute}};
+constexpr std::array kSkyOptions{RenamedKey{"trainer.train_batch_size", kBatch},
+                                 RenamedKey{"generator.n_samples_per_prompt", kResponses},
+                                 RenamedKey{"generator.sampling_params.max_generate_length", kMaxResponse},
+                                 RenamedKey{"trainer.policy.model.path", kModelPath},
+                                 RenamedKey{"generator.inference_engine_tensor_parallel_size", kEngineWidth},
+                                 RenamedKey{"generator.gpu_memory_utilization", kEngineShare},
+                                 RenamedKey{"trainer.policy_mini_batch_size", kMiniBatch},
+                                 RenamedKey{"trainer.micro_train_batch_size_per_gpu", kSequences},
+                                 RenamedKey{"trainer.use_sample_packing", kPacked},
+                                 RenamedKey{"trainer.gradient_checkpointing", kRecompute}};
 
 // A step's sequences are prompts of verl's mini-batch.
 void derive_mini_batch(std::map<std::string, Json>& config) {
@@ -148,7 +193,7 @@ void derive_nemo(std::map<std::string, Json>& config) {
   take_default(kEngineWidth, 1, config);
   take_default(kPacked, true, config);
   const auto longest = config.find("policy.max_total_sequence_length");
-  if (longest != config.end()) take_default(kLongest, longest->second, config);
+  if (longest != config.end()) take_default(kMaxResponse, longest->second, config);
 }
 
 void derive_ray(std::map<std::string, Json>& config) {
@@ -160,6 +205,13 @@ void derive_roll(std::map<std::string, Json>& config) {
   take_default(kStrategy, "megatron", config);
   take_default(kEngineWidth, 1, config);
 }
+
+void derive_areal(std::map<std::string, Json>& config) {
+  if (config.contains(kTokens)) take_default(kCountsTokens, true, config);
+  take_default(kPacked, true, config);
+}
+
+void derive_nothing(std::map<std::string, Json>& config) { static_cast<void>(config); }
 
 std::map<std::string, std::string> usual_timers() {
   return {{"gen", task_names::kActorGeneration},
@@ -177,10 +229,26 @@ std::map<std::string, std::string> joint_timers() {
   return timers;
 }
 
+std::map<std::string, std::string> areal_timers() {
+  std::map<std::string, std::string> timers = usual_timers();
+  timers["values"] = task_names::kCriticInference;
+  timers["update_critic"] = task_names::kCriticTraining;
+  return timers;
+}
+
+// AReaL has no time of the whole step: it is the sum of these, which follow one another.
+std::vector<std::string_view> areal_parts() {
+  return {"timeperf/rollout",      "timeperf/critic_values",     "timeperf/ref_logp",
+          "timeperf/teacher_logp", "timeperf/recompute_logp",    "timeperf/compute_advantage",
+          "timeperf/train_step",   "timeperf/critic_train_step", "timeperf/update_weights",
+          "timeperf/clear_batches"};
+}
+
 }  // namespace
 
 std::span<const DriverDialect> driver_dialects() {
   static const std::array kTable{
+      DriverDialect{"areal", kArealMetrics, areal_timers(), areal_parts(), false, kArealOptions, derive_areal},
       DriverDialect{"nemo-rl",
                     kNemoMetrics,
                     joint_timers(),
@@ -191,6 +259,7 @@ std::span<const DriverDialect> driver_dialects() {
       DriverDialect{
           "openrlhf", kRayMetrics, joint_timers(), {"timing/step_total"}, false, kRayOptions, derive_ray},
       DriverDialect{"roll", kRollMetrics, usual_timers(), {"time/step_total"}, true, kRollOptions, derive_roll},
+      DriverDialect{"skyrl", kSkyMetrics, joint_timers(), {"timing/step"}, false, kSkyOptions, derive_nothing},
       // perf/step_time has the wait for rollouts and training, not what surrounds them.
       DriverDialect{"slime",
                     kSlimeMetrics,
@@ -198,7 +267,8 @@ std::span<const DriverDialect> driver_dialects() {
                     {"perf/step_time", "perf/update_weights_time", "perf/sleep_time", "perf/wake_up_time"},
                     false,
                     kSlimeOptions,
-                    derive_slime}};
+                    derive_slime},
+      DriverDialect{"trl", kTrlMetrics, {}, {"step_time"}, false, kTrlOptions, derive_nothing}};
   return kTable;
 }
 
@@ -231,6 +301,9 @@ void translate_steps(const DriverDialect& dialect, VerlLog& log) {
       }
     }
     if (time) metrics["timing_s/step"] = *time;
+    const auto whole = metrics.find("ppo_actor/seq_len/avg"), prompt = metrics.find("prompt_length/mean");
+    if (whole != metrics.end() && prompt != metrics.end())
+      metrics.emplace("response_length/mean", whole->second - prompt->second);
   }
 }
 

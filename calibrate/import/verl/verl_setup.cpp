@@ -12,6 +12,8 @@ const std::string kReference = "actor_rollout_ref.ref.";
 const std::string kRollout = "actor_rollout_ref.rollout.";
 const std::string kCritic = "critic.";
 
+const std::string kSequencesOfStep = "sequences_per_step";  // no option: collections of numbers have it
+
 // verl's defaults.
 constexpr int kTokensOfMicroBatch = 16384;
 constexpr int kSequencesOfEngine = 1024;
@@ -198,8 +200,12 @@ std::vector<std::string> passes_of(const VerlTasks& tasks) {
 }
 
 void set_batch(const VerlConfig& config, MeasuredIteration& iteration) {
-  iteration.prompts = config.count("data.train_batch_size").value_or(1);
   iteration.responses_per_prompt = config.count(kRollout + "n").value_or(1);
+  const int sequences = config.count(kSequencesOfStep).value_or(1);
+  iteration.prompts =
+      config.count("data.train_batch_size").value_or(std::max(1, sequences / iteration.responses_per_prompt));
+  if (!config.has("data.train_batch_size") && !config.has(kRollout + "n"))
+    add_note(iteration.notes, "left unsaid", "Responses of a prompt: one.");
   const int of_mini_batch = config.count(kActor + "ppo_mini_batch_size").value_or(iteration.prompts);
   const int epochs = config.count(kActor + "ppo_epochs").value_or(1);
   const double count = 1.0 * epochs * std::max(1, iteration.prompts / of_mini_batch);
@@ -246,16 +252,16 @@ std::string verl_model(const VerlConfig& config) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-std::string what_lacks(const VerlConfig& config) {
-  std::string lacking;
-  const auto need = [&](bool is_there, const std::string& what) {
-    if (!is_there) lacking += (lacking.empty() ? "" : ", ") + what;
+std::vector<std::string> what_lacks(const VerlConfig& config, std::optional<int> gpus) {
+  std::vector<std::string> lacking;
+  const auto need = [&](bool is_there, const char* what) {
+    if (!is_there) lacking.emplace_back(what);
   };
   need(!verl_model(config).empty(), "the model");
-  need(config.count("data.train_batch_size").has_value(), "the batch");
+  need(config.count("data.train_batch_size") || config.count(kSequencesOfStep), "the batch");
   need(config.count("data.max_response_length").has_value(), "the limit of responses");
-  need(config.count(kRollout + "tensor_model_parallel_size").has_value(), "the engine's tensor parallelism");
-  return lacking.empty() ? "" : "not stated: " + lacking;
+  need(config.count(kRollout + "tensor_model_parallel_size") || gpus == 1, "the engine's tensor parallelism");
+  return lacking;
 }
 
 std::string apply_config(const VerlConfig& config, const VerlTasks& tasks, MeasuredIteration& iteration) {

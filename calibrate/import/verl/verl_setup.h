@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "calibrate/import/records/measured_iteration.h"
 #include "core/json_value.h"
@@ -36,8 +37,8 @@ struct VerlTasks {
 [[nodiscard]] bool is_megatron(const VerlConfig& config);
 [[nodiscard]] std::string verl_model(const VerlConfig& config);  // empty: not stated
 
-// Returns why the configuration does not state a plan; empty if it does.
-[[nodiscard]] std::string what_lacks(const VerlConfig& config);
+// Facts that a plan needs and the configuration does not state, such as "the batch". `gpus`: null if not stated.
+[[nodiscard]] std::vector<std::string> what_lacks(const VerlConfig& config, std::optional<int> gpus);
 
 // Sets batch, framework, tasks with their layouts, and unstated quantities; name, GPU and number of GPUs must
 // be set. Returns why the layouts are impossible; empty if they are possible.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "calibrate/import/records/imported.h"
+#include "calibrate/import/records/stated_gpus.h"
 #include "calibrate/import/verl/driver_dialect.h"
 #include "calibrate/import/verl/verl_log.h"
 #include "core/json_value.h"
@@ -19,6 +20,9 @@ struct VerlSource {
   std::string name;  // name of its runs
   VerlLog log;       // its configuration is in `config`
   std::vector<LeftOut> odd_steps;
+  int summaries = 0;             // values over several steps, which are no samples
+  std::string obstacle;          // why it is no log; empty: it is one
+  bool is_asynchronous = false;  // as the source states; the metrics may say it too
   std::map<std::string, Json> config;
   std::string gpu;  // the GPU as the file words it, which Facts::gpu_in reads; empty: not stated
   std::optional<int> gpus;
@@ -27,10 +31,13 @@ struct VerlSource {
   std::map<std::string, std::string> notes;
 };
 
-// Throws Error(bad_input) with the file's name; steps in another format are left out with their reasons. GPU
-// facts that neither the file nor its side file states come from the configuration.
-// `dialect`: null for verl's own logs.
-[[nodiscard]] VerlSource read_verl_source(const std::filesystem::path& file,
-                                          const DriverDialect* dialect = nullptr);
+// Reads the GPUs from the members of `view` that are there.
+void take_hardware(const JsonView& view, VerlSource& source);
+
+// One source for a log, several for a collection of runs. Throws Error(bad_input) with the file's name; steps in
+// another format are left out with their reasons. `stated` replaces the GPUs of file and side file; what no one
+// states comes from the configuration. `dialect`: null for verl's own logs.
+[[nodiscard]] std::vector<VerlSource> read_verl_sources(const std::filesystem::path& file,
+                                                        const DriverDialect* dialect, const StatedGpus& stated);
 
 }  // namespace sextant

@@ -29,6 +29,16 @@ std::string generation_timer(const std::vector<VerlStep>& steps) {
 
 }  // namespace
 
+// github.com/yuzhaouoe/GUI-Cursor-Moving has a loop of its own around the rollout.
+void use_usual_names(VerlLog& log) {
+  const std::string fork = kSeconds + "get_batch_rollout_with_filtering", usual = kSeconds + "gen";
+  for (VerlStep& step : log.steps) {
+    if (!step.has(fork) || step.has(usual)) continue;
+    step.metrics[usual] = step.at(fork);
+    step.metrics.erase(fork);
+  }
+}
+
 bool is_asynchronous(const std::vector<VerlStep>& steps) {
   for (const char* key : {"wait_prev_gen", "generate_async", "sync_rollout_weights", "wait_for_enough_samples",
                           "timing_s/param_sync", "switch_wait", "switch_to_rollout", "switch_to_trainer"}) {

@@ -13,6 +13,9 @@ namespace sextant::verl_timers {
 
 inline const std::string kSeconds = "timing_s/";  // a phase's key starts with it; values in seconds
 
+// Renames phases that forks call otherwise, where verl's own is missing.
+void use_usual_names(VerlLog& log);
+
 // Whether the log is from an asynchronous trainer, by metrics that only these print. Their `gen` is a wait.
 [[nodiscard]] bool is_asynchronous(const std::vector<VerlStep>& steps);
 

@@ -23,7 +23,7 @@ struct ServerDialect {
   std::span<const SettingRow> layout;   // of each server
   std::span<const SettingRow> options;  // of all of them
   const char* fraction;                 // of the GPU's memory
-  double beside = 0;                    // part of the memory that `fraction` does not count
+  bool counts_workspace = true;         // `fraction` holds the engine's workspace
   const char* length;                   // tokens of a sequence
   const char* layers = "";              // environment variable with the layers of stages; "": equal ones
   bool spans_nodes = false;             // a server may have GPUs of several nodes
@@ -47,17 +47,22 @@ constexpr std::array kSglangOptions{SettingRow{"ep-size", Says::experts},
                                     SettingRow{"chunked-prefill-size", Says::prefill_tokens}};
 
 constexpr ServerDialect kVllm{"vllm serve \"$MODEL_PATH\"", kVllmLayout, kVllmOptions,
-                              "gpu-memory-utilization",     0,           "max-model-len",
+                              "gpu-memory-utilization",     true,        "max-model-len",
                               "VLLM_PP_LAYER_PARTITION",    false,       false};
 constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"$MODEL_PATH\"",
                                 kSglangLayout,
                                 kSglangOptions,
                                 "mem-fraction-static",
-                                0.03,
+                                false,
                                 "context-length",
                                 "",
                                 true,
                                 true};
+
+// The part of a GPU's memory that the engine takes in addition to its option.
+double uncounted_fraction(const ServerDialect& dialect) {
+  return dialect.counts_workspace ? 0 : kEngineWorkspaceFraction;
+}
 
 // ---- the plan that servers can run ----
 
@@ -216,7 +221,7 @@ LaunchScript write_servers(const Plan& plan, const LaunchProblem& problem, const
     write_rows(dialect.layout, "", server, own);
     const double fraction = engine_memory_fraction(server, served_model(workflow), workflow.precision,
                                                    smallest_memory_bytes(replica.devices(), problem.cluster)) -
-                            dialect.beside;
+                            uncounted_fraction(dialect);
     constexpr double kDigits = 1000;
     own.set(dialect.fraction, std::round(fraction * kDigits) / kDigits);
     const std::vector<NodeGpus> parts = gpus_by_node(replica.devices(), problem.cluster);
@@ -322,8 +327,8 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
   for (Replica& replica : out.replicas) replica.batch_share = 1.0 / static_cast<double>(out.replicas.size());
   const Replica& first = out.replicas.front();
   out.execution.kv_cache_bytes =
-      kv_cache_bytes_of(fraction + dialect.beside, as_task(out, first), model, problem.workflow.precision,
-                        smallest_memory_bytes(first.devices(), problem.cluster));
+      kv_cache_bytes_of(fraction + uncounted_fraction(dialect), as_task(out, first), model,
+                        problem.workflow.precision, smallest_memory_bytes(first.devices(), problem.cluster));
 }
 
 }  // namespace

@@ -29,7 +29,6 @@ const std::vector<ArealRole>& areal_roles() {
 }
 
 constexpr const char* kEngine = task_names::kActorGeneration;
-constexpr double kSglangWorkspace = 0.03;  // mem_fraction_static is without it
 
 double three_digits(double value) { return std::round(value * 1000) / 1000; }
 
@@ -125,7 +124,7 @@ void write_areal_engine(const TrainerConfig& config, const TrainerProblem& probl
   settings.begin_group(kEngine);
   settings.set("rollout.backend", backend_text("sglang", task));
   settings.set("sglang.mem_fraction_static",
-               three_digits(engine_fraction(kEngine, config, problem) - kSglangWorkspace));
+               three_digits(engine_fraction(kEngine, config, problem) - kEngineWorkspaceFraction));
   settings.set("sglang.max_running_requests", task.options.decode_batch_sequences);
   settings.set("sglang.context_length",
                max_prompt_tokens(problem.workflow) + max_response_tokens(problem.workflow));
@@ -249,8 +248,9 @@ void read_areal_engine(const TrainerSettings& settings, const TrainerProblem& pr
   execution.cuda_graphs = !settings.flag("sglang.disable_cuda_graph", false);
   complete_layout(kEngine, problem, 0, 0, config);
   constexpr double kDefaultFraction = 0.9;
-  take_engine_fraction(settings.number("sglang.mem_fraction_static", kDefaultFraction) + kSglangWorkspace,
-                       kEngine, problem, config);
+  take_engine_fraction(
+      settings.number("sglang.mem_fraction_static", kDefaultFraction) + kEngineWorkspaceFraction, kEngine,
+      problem, config);
 }
 
 void read_areal(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {

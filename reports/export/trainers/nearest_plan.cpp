@@ -287,12 +287,13 @@ class Nearest {
     if (!(compared == before)) note(name + ": has the layout of " + model);
   }
 
-  // New layouts may have a number of devices that the groups of a hybrid sharding do not divide.
+  // New layouts may have a number of devices that the groups of a hybrid sharding do not divide, or that is one group.
   void shard_evenly() {
     for_tasks("its states are sharded over all GPUs that hold them", [&](const Task& task) {
       TaskPlan& plan = planned(task.name);
       int& over = plan.execution.sharded_over;
-      if (over == 0 || plan.data_parallel() * plan.execution.context_parallel % over == 0) return false;
+      const int devices = plan.data_parallel() * plan.execution.context_parallel;
+      if (over == 0 || (over < devices && devices % over == 0)) return false;
       over = 0;
       return true;
     });

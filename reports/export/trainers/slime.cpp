@@ -12,7 +12,6 @@ namespace {
 
 constexpr const char* kSlimeEngine = task_names::kActorGeneration;
 constexpr const char* kSlimeTrainer = task_names::kActorTraining;
-constexpr double kMemoryBesideEngine = 0.03;  // sglang-mem-fraction-static is without the engine's workspace
 
 bool is_one_slime_pool(const TrainerConfig& config) {
   return config.tasks.at(kSlimeEngine).pool == config.tasks.at(kSlimeTrainer).pool;
@@ -129,7 +128,7 @@ void write_slime_engine(const TrainerConfig& config, const TrainerProblem& probl
   settings.set("rollout-num-gpus-per-engine", task.tensor_parallel * task.pipeline_parallel);
   if (task.pipeline_parallel > 1) settings.set("sglang-pp-size", task.pipeline_parallel);
   if (execution.expert_parallel > 1) settings.set("sglang-ep-size", execution.expert_parallel);
-  const double fraction = engine_fraction(kSlimeEngine, config, problem) - kMemoryBesideEngine;
+  const double fraction = engine_fraction(kSlimeEngine, config, problem) - kEngineWorkspaceFraction;
   constexpr double kDigits = 1000;
   settings.set("sglang-mem-fraction-static", std::round(fraction * kDigits) / kDigits);
   settings.set("sglang-server-concurrency", task.options.decode_batch_sequences);
@@ -266,8 +265,9 @@ void read_slime_engine(const TrainerSettings& settings, const TrainerProblem& pr
       settings.integer("sglang-chunked-prefill-size", execution.prefill_chunk_tokens);
   complete_layout(kSlimeEngine, problem, 0, 0, config);
   constexpr double kDefaultFraction = 0.85;  // of SGLang on GPUs of 80 GB
-  take_engine_fraction(settings.number("sglang-mem-fraction-static", kDefaultFraction) + kMemoryBesideEngine,
-                       kSlimeEngine, problem, config);
+  take_engine_fraction(
+      settings.number("sglang-mem-fraction-static", kDefaultFraction) + kEngineWorkspaceFraction, kSlimeEngine,
+      problem, config);
 }
 
 void read_slime(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {

@@ -11,7 +11,6 @@
 namespace sextant {
 namespace {
 
-constexpr double kEngineWorkspaceFraction = 0.03;  // data/frameworks: "and about 0.03 to get the option"
 constexpr double kFractionDigits = 1000;
 
 double engine_weight_bytes(const TrainerTask& task, const Model& model, Precision precision) {

@@ -82,8 +82,13 @@ struct TrainerConfig {
 // A task with the framework's default options: the profile's first execution, recomputation and batches.
 [[nodiscard]] TaskPlan default_options(const FrameworkProfile& profile, TaskKind kind);
 
-// The part of a GPU's memory that an engine takes for a KV cache of this size: with its weights and a part of
-// 0.03 for its workspace, as vLLM's gpu_memory_utilization counts; to three digits.
+// The part of a GPU's memory that is assumed for an engine's workspace: activations and CUDA graphs. vLLM's
+// gpu_memory_utilization holds it. SGLang's mem_fraction_static is weights and KV cache alone (docs.sglang.io: pool = memory
+// times mem_fraction_static less weights), so it is smaller by this part for the same cache, whatever the part is.
+inline constexpr double kEngineWorkspaceFraction = 0.03;
+
+// The part of a GPU's memory that an engine takes for a KV cache of this size: with its weights and its workspace, as
+// vLLM's gpu_memory_utilization counts; to three digits.
 [[nodiscard]] double engine_memory_fraction(const TrainerTask& task, const Model& model, Precision precision,
                                             double device_bytes);
 // The reverse.

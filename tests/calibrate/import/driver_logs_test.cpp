@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
 
 #include "calibrate/import/import.h"
+#include "calibrate/import/verl/event_file.h"
 #include "calibrate/import/verl/verl.h"
 #include "core/json_value.h"
 #include "sextant/document.h"
@@ -26,6 +30,12 @@ Imported read_as(const std::string& format, const std::string& name, const std::
   write_text_file(folder.path() / name, text);
   if (!setup.is_null()) write_text_file(folder.path() / (name + ".setup.json"), format_json(setup));
   return import_runs(format, {folder.path() / name}, published());
+}
+
+std::vector<LogTimes> times_of(const std::string& format, const std::string& name, const std::string& text) {
+  const TemporaryFolder folder;
+  write_text_file(folder.path() / name, text);
+  return import_times(format, {folder.path() / name});
 }
 
 Json setup_with(const Json& config) {
@@ -144,6 +154,125 @@ TEST(DriverLogs, SayWhatIsMissing) {
       HasSubstr("not stated: the model, the batch"));
 }
 
+// ---- AReaL, TRL and SkyRL ----
+
+// AReaL prints a table of four columns below each step, and no time of the whole.
+TEST(DriverLogs, OfArealAreTables) {
+  std::string text;
+  for (int step = 1; step <= 4; ++step) {
+    text +=
+        "(AReaL) 20260822-10:11:12.345 StatsLogger INFO: Epoch 1/10 Step 3/116 Train step " +
+        std::to_string(step) +
+        "/1160 done.\n(AReaL) 20260822-10:11:12.346 StatsLogger INFO: Stats (1/1):\n"
+        "\xe2\x95\x92\xe2\x95\x90\xe2\x95\xa4\xe2\x95\x90\xe2\x95\x95\n"
+        "\xe2\x94\x82 timeperf/rollout \xe2\x94\x82 4.1000e+01 \xe2\x94\x82 timeperf/train_step \xe2\x94\x82 "
+        "3.1000e+01 \xe2\x94\x82\n"
+        "\xe2\x94\x82 timeperf/update_weights \xe2\x94\x82 2.0000e+00 \xe2\x94\x82 timeperf/recompute_logp "
+        "\xe2\x94\x82 6.0000e+00 \xe2\x94\x82\n"
+        "\xe2\x94\x82 ppo_actor/seq_len/avg \xe2\x94\x82 1.1000e+03 \xe2\x94\x82 ppo_actor/prompt_len/avg "
+        "\xe2\x94\x82 1.0000e+02 \xe2\x94\x82\n";
+  }
+  const std::vector<LogTimes> times = times_of("areal", "run.log", text);
+  ASSERT_THAT(times.front().bands, SizeIs(1));
+  const LogBand& band = times.front().bands.front();
+  EXPECT_THAT(band.iteration_s, ElementsAre(80, 80, 80));  // without the first step
+  EXPECT_THAT(band.timers.at("actor_generation"), ElementsAre(41, 41, 41));
+  EXPECT_THAT(band.timers.at("actor_training"), ElementsAre(31, 31, 31));
+  EXPECT_EQ(band.lengths.response, 1000);
+  EXPECT_EQ(band.lengths.prompt, 100);
+}
+
+// TRL prints a dictionary without its step's number, with texts for numbers since Transformers 5.
+TEST(DriverLogs, OfTrlHaveOnlyTheWholeStep) {
+  std::string text;
+  for (int step = 0; step < 3; ++step)
+    text += "{'loss': '0.01', 'num_tokens': 81920.0, 'completions/mean_length': 210.4, 'step_time': '12.3'}\n";
+  const Json state{{"log_history",
+                    {{{"step", 1}, {"step_time", 20.0}, {"completions/mean_length", 210.4}},
+                     {{"step", 2}, {"step_time", 12.3}, {"completions/mean_length", 210.4}},
+                     {{"step", 3}, {"step_time", 12.3}, {"completions/mean_length", 210.4}},
+                     {{"step", 3}, {"train_runtime", 30.0}}}}};
+  for (const auto& [name, log] :
+       {std::pair<std::string, std::string>{"run.log", text}, {"trainer_state.json", state.dump()}}) {
+    const std::vector<LogTimes> times = times_of("trl", name, log);
+    ASSERT_THAT(times.front().bands, SizeIs(1)) << name;
+    EXPECT_THAT(times.front().bands.front().iteration_s, ElementsAre(12.3, 12.3)) << name;
+    EXPECT_THAT(times.front().bands.front().timers, IsEmpty()) << name;
+  }
+}
+
+// SkyRL prints a dictionary over many lines, each behind Ray's prefix.
+TEST(DriverLogs, OfSkyRlGoOverManyLines) {
+  std::string text;
+  for (int step = 1; step <= 3; ++step)
+    text += "\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m INFO | Step " + std::to_string(step) +
+            ": \n\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m {'generate/avg_num_tokens': '400.0000',\n"
+            "\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'timing/generate': '30.0000',\n"
+            "\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'timing/policy_train': '20.0000',\n"
+            "\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'timing/fwd_logprobs_values_reward': '5.0000',\n"
+            "\x1b[36m(skyrl_entrypoint pid=7)\x1b[0m  'timing/step': '56.0000'}\n";
+  const std::vector<LogTimes> times = times_of("skyrl", "run.log", text);
+  ASSERT_THAT(times.front().bands, SizeIs(1));
+  EXPECT_THAT(times.front().bands.front().iteration_s, ElementsAre(56, 56));
+  EXPECT_THAT(times.front().bands.front().timers.at("old_log_prob+reference_inference"), ElementsAre(5, 5));
+}
+
+// ---- TensorBoard ----
+
+template <typename Number>
+std::string bytes_of(Number number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+
+std::string field(int number, const std::string& content) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(content.size()) + content;
+}
+
+std::string record(const std::string& event) {
+  return bytes_of(std::uint64_t{event.size()}) + "crc1" + event + "crc2";
+}
+
+// A value of the first form of TensorBoard (a float), or of the second (a tensor).
+std::string scalar(const std::string& tag, float value, bool is_tensor) {
+  const std::string tensor = "\x08\x01" + field(4, bytes_of(value));
+  return field(1, field(1, tag) + (is_tensor ? field(8, tensor) : "\x15" + bytes_of(value)));
+}
+
+std::string events(bool is_tensor) {
+  std::string file = record("\x09" + bytes_of(1.5) + field(3, "brain.Event:2"));
+  for (int step = 1; step <= 3; ++step) {
+    const std::string head = "\x09" + bytes_of(1.5) + "\x10" + std::string(1, static_cast<char>(step));
+    for (const auto& [tag, value] : std::map<std::string, float>{{"response_length/mean", 200},
+                                                                 {"timing_s/gen", 10},
+                                                                 {"timing_s/update_actor", 7},
+                                                                 {"timing_s/step", 20}})
+      file += record(head + field(5, scalar(tag, value, is_tensor)));
+  }
+  return file;
+}
+
+TEST(EventFiles, AreReadWhateverTheirSuffix) {
+  for (const bool is_tensor : {false, true}) {
+    const std::vector<LogTimes> times =
+        times_of("verl", "events.out.tfevents.1700000000.host.1.0", events(is_tensor));
+    ASSERT_THAT(times.front().bands, SizeIs(1)) << is_tensor;
+    EXPECT_THAT(times.front().bands.front().iteration_s, ElementsAre(20, 20)) << is_tensor;
+  }
+}
+
+// A process that was killed leaves half a record, and a disk wrong bytes.
+TEST(EventFiles, SurviveTheirEnd) {
+  const std::string file = events(false);
+  for (std::size_t size = 0; size <= file.size(); ++size)
+    EXPECT_LE(parse_event_file(std::string_view(file).substr(0, size)).steps.size(), 3U);
+  for (std::size_t at = 40; at < file.size(); ++at) {
+    std::string broken = file;
+    broken[at] = '\xff';
+    EXPECT_LE(parse_event_file(broken).steps.size(), 12U);
+  }
+  EXPECT_THAT(parse_event_file(std::string_view(file).substr(0, file.size() - 5)).steps, SizeIs(3));
+}
+
 // ---- wandb ----
 
 const Json kVerl{{"data.train_batch_size", 128},
@@ -189,7 +318,9 @@ TEST(WandbExports, OfPanelsAreTables) {
 TEST(WandbExports, WithoutTimesAreLeftOut) {
   const Imported imported =
       read_as("verl", "panel.csv", "\"Step\",\"q3 - timing_s/gen\"\n1,80.1\n", setup_with(kVerl));
-  EXPECT_THAT(imported.left_out.front().reason, HasSubstr("no step has the times"));
+  EXPECT_THAT(
+      imported.left_out.front().reason,
+      HasSubstr("no step has the mean response length, the time of the whole step, the time of training"));
   EXPECT_THAT(read_as("verl", "t.csv", "a,b\n1,2\n", setup_with(kVerl)).left_out.front().reason,
               HasSubstr("no values by step"));
 }

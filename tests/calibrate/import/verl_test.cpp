@@ -119,7 +119,7 @@ TEST(VerlTest, ARowThatIsNotOfOneStepIsNotTaken) {
       read_verl({folder.path() / "only.json", folder.path() / "summary.json"}, published());
   EXPECT_THAT(only_run(imported).iteration.samples_s, ElementsAre(20.0));
   ASSERT_EQ(imported.left_out.size(), 1U);
-  EXPECT_EQ(imported.left_out[0].reason, "it has no values by step");
+  EXPECT_EQ(imported.left_out[0].reason, "it has only values over several steps, and none by step");
 }
 
 TEST(VerlTest, ReadsAPpoLogWithItsPlan) {
@@ -212,22 +212,26 @@ TEST(VerlTest, SaysWhatALogLacks) {
     return imported.left_out.empty() ? "" : imported.left_out.front().reason;
   };
   EXPECT_EQ(reason("nothing here\n", usual_setup()), "it has no values by step");
-  EXPECT_EQ(reason(line(1, 200), Json()), "not stated: the GPU, which a side file may add");
+  EXPECT_EQ(reason(line(1, 200), Json()),
+            "not stated: the GPU, the number of GPUs, the model, the batch, the limit of responses, the "
+            "engine's tensor "
+            "parallelism (--gpus adds GPUs, --config the configuration)");
   Json setup = usual_setup();
   setup["gpu"] = "MetaX C550";
   EXPECT_THAT(reason(line(1, 200), setup), HasSubstr("neither memory bandwidth nor links"));
   setup = usual_setup();
   setup.erase("gpus");
-  EXPECT_EQ(reason(line(1, 200), setup), "not stated: the number of GPUs, which a side file may add");
+  EXPECT_EQ(reason(line(1, 200), setup), "not stated: the number of GPUs (--gpus adds GPUs)");
   setup = usual_setup();
   setup["config"].erase("data.train_batch_size");
-  EXPECT_EQ(reason(line(1, 200), setup), "not stated: the batch");
+  EXPECT_EQ(reason(line(1, 200), setup), "not stated: the batch (--config the configuration)");
   setup["config"] = usual_setup()["config"];
   setup["gpus"] = 9;
   EXPECT_THAT(reason(line(1, 200), setup), HasSubstr("do not make up its 9 GPUs"));
   EXPECT_THAT(reason(line(1, 200, " - timing_s/wait_prev_gen:3"), usual_setup()),
               HasSubstr("its gen is a wait"));
-  EXPECT_THAT(reason("step:1 - timing_s/step:20\n", usual_setup()), HasSubstr("no step has the times"));
+  EXPECT_THAT(reason("step:1 - timing_s/step:20\n", usual_setup()),
+              HasSubstr("no step has the mean response length, the time of generation, the time of training"));
 }
 
 // A collection of four steps of 20 s, as rows.

@@ -1,0 +1,15 @@
+// The GPUs of a log as its user states them, in place of the log's own statement.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace sextant {
+
+struct StatedGpus {
+  std::string gpu;  // as Facts::gpu_in reads it; empty: not stated
+  std::optional<int> gpus;
+  int gpus_per_node = 0;  // 0: not stated
+};
+
+}  // namespace sextant
