@@ -76,6 +76,15 @@ Table table_of_simulations() {
                 "new", "rollout nodes", "training nodes", "decision p99"});
 }
 
+// A table of its own: a line with both would be cut by most terminals.
+void print_policies() {
+  Table table({"policy", "what it does"});
+  table.align_left(1);
+  for (const Policy& policy : policies())
+    table.add({std::string(policy.name), std::string(policy.description)});
+  std::fputs(table.text().c_str(), stdout);
+}
+
 struct Mean {
   double sum = 0, squares = 0;
   int count = 0;
@@ -151,19 +160,19 @@ int compare_policies(const CoscheduleOptions& options) {
   }
   if (done == 0) throw_machine_failed("interrupted before the first trace was simulated");
   Table table({"policy", "cost over solo", "+-", "kept", "+-", "slowdown", "+-", "rollout busy",
-               "training busy", "restarts", "what it does"});
-  table.align_left(10);
+               "training busy", "restarts"});
   for (const Policy& policy : policies()) {
     const Row& row = rows[std::string(policy.name)];
     table.add({std::string(policy.name), times(row.cost.mean()), times(row.cost.standard_error()),
                format_percent(row.kept.mean()), format_percent(row.kept.standard_error()),
                times(row.slowdown.mean()), times(row.slowdown.standard_error()),
                format_percent(row.rollout_busy.mean()), format_percent(row.training_busy.mean()),
-               format_number(std::round(row.stopped.mean())), std::string(policy.description)});
+               format_number(std::round(row.stopped.mean()))});
   }
   std::fputs(table.text().c_str(), stdout);
   print_line("means of " + std::to_string(done) + (done == 1 ? " trace" : " traces") +
-             "; +- is the standard error of the mean");
+             "; +- is the standard error of the mean\n");
+  print_policies();
   return kDone;
 }
 

@@ -47,7 +47,8 @@ const std::vector<std::string>& experiment_names() {
                                                  "areal-hex-table-1",
                                                  "areal-hex-tables-1-and-3",
                                                  "real",
-                                                 "real-micro-batches"};
+                                                 "real-micro-batches",
+                                                 "weave"};
   return names;
 }
 
@@ -63,6 +64,7 @@ Study load_study(const std::string& name) {
   if (name == "areal-hex-table-1") return areal_hex_study(facts, HexReading::table_1);
   if (name == "areal-hex-tables-1-and-3") return areal_hex_study(facts, HexReading::tables_1_and_3);
   if (name == "areal-hex") return areal_hex_study(facts);
+  if (name == "weave") return weave_study(facts);
   const Runs published = load_document<Runs>(data / "runs" / "rl.json").content;
   return real_study(published, name == "real" ? RealReading::as_read : RealReading::micro_batches);
 }
@@ -192,7 +194,7 @@ void add_reproduce(CommandLine& line) {
       line.add_command("reproduce", "Compare experiments of papers under the model with the published numbers");
   command
       .add_option("experiments", options->experiments,
-                  "hetrl, hetrl-balance, areal-hex, real, or a variant of one of these")
+                  "hetrl, hetrl-balance, areal-hex, real, weave, or a variant of one of these")
       .required()
       .check(one_of(experiment_names()));
   command.add_option("--budget", options->study.budget_s, "Time limit in seconds for each search")

@@ -207,14 +207,7 @@ bool is_reversed(const Comparison& comparison) {
                                     (comparison.published_high < 1 && *comparison.ours > 1));
 }
 
-std::string opening(const Comparison& comparison) {
-  const double ours = *comparison.ours;
-  std::string out = "ours " + shown_ours(comparison) + ", published " + shown_published(comparison) + ": ";
-  if (is_reversed(comparison)) return out + "the other way round; ";
-  const double factor =
-      ours < comparison.published_low ? comparison.published_low / ours : ours / comparison.published_high;
-  return out + format_number(factor) + (ours < comparison.published_low ? " times less; " : " times more; ");
-}
+std::string opening(const Comparison& comparison) { return stated_difference(comparison) + "; "; }
 
 void judge(const Figure& figure, const FoundSide& of, const std::optional<FoundSide>& over,
            Comparison& comparison) {
@@ -292,6 +285,16 @@ std::vector<Comparison> compare(const std::vector<Figure>& figures, const std::v
     all.push_back(std::move(one));
   }
   return all;
+}
+
+std::string stated_difference(const Comparison& comparison) {
+  const double ours = *comparison.ours;
+  const std::string out =
+      "ours " + shown_ours(comparison) + ", published " + shown_published(comparison) + ": ";
+  if (is_reversed(comparison)) return out + "the other way round";
+  const bool is_less = ours < comparison.published_low;
+  const double factor = is_less ? comparison.published_low / ours : ours / comparison.published_high;
+  return out + format_number(factor) + (is_less ? " times less" : " times more");
 }
 
 bool is_agreeing(const Comparison& comparison) { return is_within(comparison) && !is_reversed(comparison); }

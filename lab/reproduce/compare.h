@@ -31,6 +31,9 @@ inline constexpr double kMinTolerance = 0.01;
 // Returns whether `ours`, which must be set, agrees with the published value.
 [[nodiscard]] bool is_agreeing(const Comparison& comparison);
 
+// "ours 1.20x, published 1.40x: 1.17 times less", if `ours`, which must be set, disagrees.
+[[nodiscard]] std::string stated_difference(const Comparison& comparison);
+
 // "1.51 to 2.05 x", "64.0 s", "at most 14.9 s"
 [[nodiscard]] std::string shown_published(const Comparison& comparison);
 [[nodiscard]] std::string shown_ours(const Comparison& comparison);

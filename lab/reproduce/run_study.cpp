@@ -322,6 +322,7 @@ ReproducedExperiment run_study(const Study& study, const StudyOptions& options) 
   out.comparisons = compare(study.figures, out.cells);
   for (Comparison& one : compare_headlines(study.headlines, out.comparisons))
     out.comparisons.push_back(std::move(one));
+  if (study.measures && options.only.empty() && !is_over(options)) study.measures(out, options.seed);
   out.causes = study.causes;
   out.contradictions = study.contradictions;
   return out;

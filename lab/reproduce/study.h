@@ -2,6 +2,8 @@
 // published figures with which the answers are compared.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -102,6 +104,8 @@ struct Study {
   std::vector<Headline> headlines = {};
   std::vector<Cause> causes = {};
   std::vector<std::string> contradictions = {};  // inside the paper; sentences
+  // Adds comparisons that are no predictions of plans, if all cells are run; may be empty.
+  std::function<void(ReproducedExperiment&, std::uint64_t seed)> measures = {};
 };
 
 // HetRL (He et al.): section 5, 64 GPUs in four networks.
@@ -131,6 +135,9 @@ enum class RealReading {
   micro_batches,  // planners divide batches into as many micro-batches as the searched plan does
 };
 [[nodiscard]] Study real_study(const Runs& published, RealReading reading = RealReading::as_read);
+
+// WEAVE (Wu et al.): what is listed in lab/reproduce/weave/weave.h.
+[[nodiscard]] Study weave_study(const Facts& facts);
 
 // Execution options that vLLM and Megatron use by default, by task.
 [[nodiscard]] inline std::vector<Execution> usual_executions(const Workflow& workflow) {

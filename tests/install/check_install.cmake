@@ -90,3 +90,28 @@ run(${CMAKE_COMMAND} --build ${WORK_DIR}/embed)
 run(${WORK_DIR}/embed/embed ${SOURCE_DIR}/tests/data/cluster.json ${SOURCE_DIR}/tests/data/workflow_ppo.json)
 expect("ppo-small-sha-ea: ")
 expect("no plan takes less than ")
+
+# The example of a scheduler of one's own: the second job shares the nodes of the first for nothing more.
+run(
+  ${CMAKE_COMMAND}
+  -S
+  ${SOURCE_DIR}/examples/coschedule
+  -B
+  ${WORK_DIR}/coschedule
+  -G
+  ${GENERATOR}
+  -DCMAKE_CXX_COMPILER=${CXX}
+  -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/coschedule)
+run(${prefix}/bin/sextant coschedule create --state ${WORK_DIR}/placement.json --rollout-pool H20-96GB=1.85
+    --training-pool H800=5.28)
+foreach(name a b)
+  file(WRITE ${WORK_DIR}/${name}.json
+       "{\"schema\": \"sextant.job/1.0\", \"name\": \"${name}\", \"rollout_s\": 60, \"training_s\": 40, \"max_slowdown\": 1.5}")
+endforeach()
+file(WRITE ${WORK_DIR}/orders.txt
+     "place ${WORK_DIR}/a.json\nplace ${WORK_DIR}/b.json\nleave a\n")
+run(sh -c "${WORK_DIR}/coschedule/scheduler ${WORK_DIR}/placement.json < ${WORK_DIR}/orders.txt")
+expect("a.json: a group of its own, adds $57.04 an hour")
+expect("b.json: group-1 as it is, adds $0.00 an hour")
+expect("$57.04 an hour, no placement costs less than $57.04")
