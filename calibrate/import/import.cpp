@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "calibrate/import/verl/verl.h"
+#include "core/in_file.h"
 #include "core/text.h"
 #include "sextant/error.h"
 
@@ -39,12 +40,6 @@ std::string known_names() {
   return out;
 }
 
-std::string joined(const std::vector<std::filesystem::path>& files) {
-  std::string out;
-  for (const std::filesystem::path& file : files) out += (out.empty() ? "" : ", ") + file.string();
-  return out;
-}
-
 }  // namespace
 
 std::span<const ImportFormat> import_formats() { return formats(); }
@@ -59,15 +54,7 @@ Imported import_runs(std::string_view format, const std::vector<std::filesystem:
   if (files.empty()) {
     throw_bad_input("format " + in_quotes(format) + " needs at least one file");
   }
-  try {
-    return found->read(files, facts);
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    const bool names_a_file = std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
-      return what.find(file.string()) != std::string::npos;
-    });
-    throw Error(error.kind(), names_a_file ? what : joined(files) + ": " + what);
-  }
+  return in_files({files.begin(), files.end()}, [&] { return found->read(files, facts); });
 }
 
 }  // namespace sextant

@@ -15,6 +15,7 @@
 #include "cli/fit/configured_models.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
+#include "core/in_file.h"
 #include "core/units.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
@@ -100,9 +101,8 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
                      std::vector<std::string>& assumed) {
   constexpr double kMaxSequences = 1e8;  // as for sextant plan
   if (static_cast<double>(facts.prompts) * facts.responses_per_prompt > kMaxSequences)
-    throw_bad_input(options.files.front() + ": the configuration has " + std::to_string(facts.prompts) +
-                    " prompts of " + std::to_string(facts.responses_per_prompt) +
-                    " responses: more than 100 million sequences");
+    throw_bad_input("the configuration has " + std::to_string(facts.prompts) + " prompts of " +
+                    std::to_string(facts.responses_per_prompt) + " responses: more than 100 million sequences");
   Workflow workflow;
   const RunGraph graph = graph_of(facts);
   workflow.algorithm = graph.algorithm;
@@ -246,33 +246,60 @@ void print_words(const Plan& plan, const LoadedInputs& loaded, const std::string
              (words->inference.empty() ? "" : " --inference " + words->inference));
 }
 
+struct ReadConfiguration {
+  RunSettings run;
+  RunFacts facts;
+  FrameworkProfile profile;
+  Cluster cluster;
+  Workflow workflow;
+  Plan plan;
+  std::vector<std::string> assumed, warnings;
+};
+
+void take_question(const ConfigurationOptions& options, ReadConfiguration& read) {
+  read.cluster = configured_cluster({options.cluster_document, options.cluster, read.run.comments.cluster},
+                                    read.facts, read.assumed, read.warnings);
+  ConfiguredModels models(options.files.front(), read.run.comments.models);
+  read.workflow = workflow_of(read.facts, options, models, read.assumed);
+  read.assumed.insert(read.assumed.end(), models.assumed.begin(), models.assumed.end());
+  read.warnings.insert(read.warnings.end(), models.notes.begin(), models.notes.end());
+}
+
+ReadConfiguration read_configuration(const ConfigurationOptions& options, const Importer& importer) {
+  ReadConfiguration read;
+  read.run = read_run_settings({options.files.begin(), options.files.end()}, importer.source,
+                               given_values(options.given));
+  read.facts = importer.read(read.run);
+  read.profile = shipped_profile(read.facts.profile, load_framework_profiles(data_folder() / "frameworks"));
+  take_question(options, read);
+  read.plan = configured_plan(read.run, options, {read.workflow, read.cluster, read.profile}, read.warnings);
+  if (read.run.settings.unread().size() == read.run.settings.all().size())
+    throw_bad_input("no setting of " + options.from +
+                    " was found; give a launch script, a list of settings or a YAML file of " + options.from);
+  check_plan(read.plan, read.workflow, read.cluster);
+  return read;
+}
+
+// The configuration contradicts itself, or the cluster.
+std::vector<std::string> files_at_fault(const ConfigurationOptions& options) {
+  std::vector<std::string> files = options.files;
+  files.push_back(options.cluster_document);
+  return files;
+}
+
 int import_files(const ConfigurationOptions& options) {
   const Importer& importer = *find_importer(options.from);
-  RunSettings run = read_run_settings({options.files.begin(), options.files.end()}, importer.source,
-                                      given_values(options.given));
-  const RunFacts facts = importer.read(run);
-  const std::vector<FrameworkProfile> profiles = load_framework_profiles(data_folder() / "frameworks");
-  const FrameworkProfile& profile = shipped_profile(facts.profile, profiles);
-  std::vector<std::string> assumed, warnings;
-  const Cluster cluster = configured_cluster({options.cluster_document, options.cluster, run.comments.cluster},
-                                             facts, assumed, warnings);
-  ConfiguredModels models(options.files.front(), run.comments.models);
-  const Workflow workflow = workflow_of(facts, options, models, assumed);
-  assumed.insert(assumed.end(), models.assumed.begin(), models.assumed.end());
-  warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
-  const Plan plan = configured_plan(run, options, {workflow, cluster, profile}, warnings);
-  if (run.settings.unread().size() == run.settings.all().size())
-    throw_bad_input(options.files.front() + ": no setting of " + options.from +
-                    " was found; give a launch script, a list of settings or a YAML file of " + options.from);
-  check_plan(plan, workflow, cluster);
-  warn(run, facts, importer, warnings);
-  print_run(workflow, plan, profile);
+  const ReadConfiguration read =
+      in_files(files_at_fault(options), [&] { return read_configuration(options, importer); });
+  const FrameworkProfile& profile = read.profile;
+  warn(read.run, read.facts, importer, read.warnings);
+  print_run(read.workflow, read.plan, profile);
   print_list("not stated, so the defaults of " + profile.family + " " + profile.version + ":",
-             defaults_text(run.settings));
-  print_list("assumed:", assumed);
-  write_documents(options.out_folder, cluster, workflow, plan);
+             defaults_text(read.run.settings));
+  print_list("assumed:", read.assumed);
+  write_documents(options.out_folder, read.cluster, read.workflow, read.plan);
   const std::string folder = options.out_folder + "/";
-  print_words(plan, {cluster, workflow, {}, profile}, folder);
+  print_words(read.plan, {read.cluster, read.workflow, {}, profile}, folder);
   print_line("next: sextant predict --framework " + profile.name + " --cluster " + folder +
              "cluster.json --workflow " + folder + "workflow.json --plan " + folder + "plan.json");
   return kDone;

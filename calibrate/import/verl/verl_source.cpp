@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "calibrate/import/records/in_file.h"
 #include "calibrate/import/records/measured_iteration.h"
 #include "calibrate/import/verl/verl_setup.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
