@@ -22,6 +22,17 @@ class Test:
         self.program = self.command[0] if self.filter else self.name
         self.seconds, self.reached, self.is_usable = 0.0, set(), False
 
+    def key(self):
+        """Another one for another build of the program."""
+        return f"{self.name} {os.stat(next((word for word in self.command if '/tests/' in word), self.command[0])).st_mtime_ns}"
+
+    def take(self, record):
+        """Takes what an earlier run found; False: there is nothing."""
+        if record is None:
+            return False
+        self.seconds, self.is_usable, self.reached = record["seconds"], record["is_usable"], set(record["reached"])
+        return True
+
     @property
     def part(self):
         """costmodel for build/dev/tests/costmodel/terms."""
@@ -55,12 +66,20 @@ class TestRuns:
                 raise
 
     def measure(self, faults):
-        """Runs each test alone without a fault, for its time and the faults that it reaches."""
+        """Runs each test alone without a fault, for its time and the faults that it reaches; not again after a stop."""
         (self.work / "reached").mkdir(exist_ok=True)
-        self.in_parallel(self.measure_one, list(enumerate(self.tests)))
+        known = self.known_tests()
+        waiting = [(number, test) for number, test in enumerate(self.tests) if not test.take(known.get(test.key()))]
+        print(f"{len(waiting)} of {len(self.tests)} tests are run without a fault", flush=True)
+        self.in_parallel(self.measure_one, waiting)
         usable = sum(test.is_usable for test in self.tests)
         reached = set().union(*(test.reached for test in self.tests)) if self.tests else set()
         print(f"{usable} of {len(self.tests)} tests pass in {self.max_seconds:g} s each; they reach {len(reached)} of {faults} faults", flush=True)
+
+    def known_tests(self):
+        file = self.work / "tests.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        return {record["key"]: record for record in map(json.loads, lines)}
 
     def measure_one(self, numbered):
         number, test = numbered
@@ -72,6 +91,8 @@ class TestRuns:
         test.seconds = time.monotonic() - start
         test.is_usable = code == 0
         test.reached = {int(line) for line in file.read_text().split()} if file.exists() else set()
+        with (self.work / "tests.jsonl").open("a", encoding="utf-8") as out:
+            out.write(json.dumps({"key": test.key(), "seconds": test.seconds, "is_usable": test.is_usable, "reached": sorted(test.reached)}) + "\n")
 
     def run(self, faults, add):
         done = 0
