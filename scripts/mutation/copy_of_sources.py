@@ -93,11 +93,9 @@ class Copy:
         code, text = self.processes.run(["ninja", "-C", str(self.build), "-j", str(self.jobs), "-k", "0", *self.targets], cwd=self.folder)
         return "" if code == 0 else text
 
-    def build_with(self, spare, count):
-        """Builds the copy with `count` of the faults, and returns these with their numbers. Numbers are places among the
-        spare faults, so that replacing one changes no other file."""
-        numbered = list(enumerate(spare, 1))
-        taken, rest = numbered[:count], numbered[count:]
+    def build_with(self, faults):
+        """Builds the copy, and returns the faults that compile with their numbers."""
+        taken = list(enumerate(faults, 1))
         self.copy_sources(taken)
         self.configure()
         while errors := self.compile():
@@ -106,8 +104,8 @@ class Copy:
             failed = failed or [one for one in taken if any(name == str((self.folder / one[1].file).resolve()) for name, _ in places)]
             if not failed:
                 raise CopyFailed(f"the copy cannot be built:\n{errors[-3000:]}")
-            print(f"{len(failed)} faults do not compile and are replaced", flush=True)
-            taken = [one for one in taken if one not in failed] + rest[:len(failed)]
-            rest = rest[len(failed):]
+            for _, fault in failed:
+                print(f"does not compile: {fault.file}:{fault.line} {fault.kind}", flush=True)
+            taken = [one for one in taken if one not in failed]
             self.copy_sources(taken)
         return taken

@@ -2,10 +2,10 @@
 from collections import Counter
 
 
-def summary(seed, faults, results, tests):
+def summary(seed, planted, faults, results, tests):
     ran = [results[fault.key] for fault in faults if fault.key in results]
     caught = [one for one in ran if one["outcome"] == "caught"]
-    return {"seed": seed, "faults": len(ran), "caught": len(caught), "tests": tests, "results": sorted(ran, key=lambda one: (one["file"], one["line"]))}
+    return {"seed": seed, "planted": planted, "faults": len(ran), "caught": len(caught), "tests": tests, "results": sorted(ran, key=lambda one: (one["file"], one["line"]))}
 
 
 def rate(caught, total):
@@ -30,7 +30,7 @@ def page(record, reasons):
     survivors = [(one, reason_of(one, reasons)) for one in results if one["outcome"] != "caught"]
     equal = sum(reason["equivalent"] for _, reason in survivors)
     lines = ["# Faults that the tests catch", "",
-             f"`scripts/mutate --seed {record['seed']} --faults {record['faults']} --json docs/mutation.json --markdown docs/mutation.md` made this page.",
+             f"`scripts/mutate --seed {record['seed']} --faults {record['planted']} --json docs/mutation.json --markdown docs/mutation.md` made this page.",
              "It plants one-line faults by chance in `costmodel`, `calibrate`, `planner` and `probes`, and runs the tests of these folders",
              f"({record['tests']['run']} tests, without CUDA, GPUs, other hosts and slow tests).", "",
              f"**{record['caught']} of {record['faults']} faults are caught ({rate(record['caught'], record['faults'])}).** " +

@@ -102,7 +102,7 @@ class Page(unittest.TestCase):
         results = {fault.key: {**fault.to_json(), "key": fault.key, "outcome": outcome, "by": "", "tests": 3}
                    for fault, outcome in zip(two, ("caught", "survived"))}
         reasons = [{"file": two[1].file, "original": two[1].original, "changed": two[1].changed, "reason": "It is the same.", "equivalent": True}]
-        record = summary(1, two, results, {"listed": 3, "run": 3})
+        record = summary(1, 2, two, results, {"listed": 3, "run": 3})
         self.assertEqual((record["faults"], record["caught"]), (2, 1))
         text = page(record, reasons)
         self.assertIn("**1 of 2 faults are caught (50 %).**", text)
