@@ -10,6 +10,7 @@ from faults import HEADER, planted_text
 
 # Parts that the tests of one machine without GPU cannot run.
 OPTIONS = ["-DSEXTANT_CUDA=OFF", "-DSEXTANT_PYTHON=OFF", "-DSEXTANT_BENCH=OFF"]
+ERROR = re.compile(r"^([\w./+-]+\.(?:cpp|h)):(\d+):\d+: error:", re.MULTILINE)
 PLACE = re.compile(r"([\w./+-]+\.(?:cpp|h)):(\d+)")
 
 
@@ -93,15 +94,18 @@ class Copy:
         code, text = self.processes.run(["ninja", "-C", str(self.build), "-j", str(self.jobs), "-k", "0", *self.targets], cwd=self.folder)
         return "" if code == 0 else text
 
+    def faults_at(self, places, faults):
+        """Those at the places (file, line) of the compiler's messages, whose files may be relative to the build."""
+        found = {((self.build / name).resolve(), int(line)) for name, line in places}
+        return [one for one in faults if ((self.folder / one[1].file).resolve(), one[1].line + 1) in found]
+
     def build_with(self, faults):
         """Builds the copy, and returns the faults that compile with their numbers."""
         taken = list(enumerate(faults, 1))
         self.copy_sources(taken)
         self.configure()
         while errors := self.compile():
-            places = {(str(Path(name).resolve()), int(line)) for name, line in PLACE.findall(errors)}
-            failed = [one for one in taken if (str((self.folder / one[1].file).resolve()), one[1].line + 1) in places]
-            failed = failed or [one for one in taken if any(name == str((self.folder / one[1].file).resolve()) for name, _ in places)]
+            failed = self.faults_at(ERROR.findall(errors), taken) or self.faults_at(PLACE.findall(errors), taken)
             if not failed:
                 raise CopyFailed(f"the copy cannot be built:\n{errors[-3000:]}")
             for _, fault in failed:
