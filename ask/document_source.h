@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "core/in_file.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
@@ -23,11 +24,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T document_of(const std::string& source) {
   if (!is_document_text(source)) return load_document<T>(source).content;
-  try {
-    return parse_document<T>(source).content;
-  } catch (const Error& error) {
-    throw Error(error.kind(), source_name<T>(source) + ": " + error.what());
-  }
+  return in_file(source_name<T>(source), [&] { return parse_document<T>(source).content; });
 }
 
 }  // namespace sextant

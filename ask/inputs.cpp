@@ -6,12 +6,28 @@
 #include "ask/document_source.h"
 #include "ask/framework.h"
 #include "ask/framework_habits.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 #include "sextant/profile_space.h"
 
 namespace sextant {
+
+namespace {
+
+// The files in which a contradiction may lie. A name of a model is none.
+std::vector<std::string> files_of(const ModelInputs& inputs) {
+  std::vector<std::string> files{inputs.cluster, inputs.workflow};
+  const WorkflowOptions& words = inputs.workflow_in_words;
+  for (const std::string& model : {words.model, words.critic, words.reward_model}) {
+    std::error_code fault;
+    if (std::filesystem::exists(model, fault)) files.push_back(model);
+  }
+  return files;
+}
+
+}  // namespace
 
 LoadedInputs load_inputs(const ModelInputs& inputs) {
   if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty())
@@ -20,6 +36,7 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
     throw_bad_input(
         "the workflow is missing: --workflow workflow.json, or --model, for example Qwen/Qwen3-14B");
   LoadedInputs loaded;
+  loaded.files = files_of(inputs);
   std::vector<std::string> notes;
   loaded.cluster = inputs.cluster.empty() ? cluster_of(inputs.cluster_in_words, notes)
                                           : document_of<Cluster>(inputs.cluster);
@@ -39,7 +56,10 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
   return loaded;
 }
 
-Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
+namespace {
+
+Plan plan_in_words(const LayoutOptions& layouts, const LoadedInputs& loaded,
+                   std::vector<std::string>& assumed) {
   Plan plan = plan_from_words(layouts, loaded.workflow, loaded.cluster);
   if (loaded.profile) {
     plan.weight_sync = loaded.profile->weight_sync;
@@ -53,13 +73,15 @@ Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vect
   return plan;
 }
 
+}  // namespace
+
+Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
+  return in_files(loaded.files, [&] { return plan_in_words(layouts, loaded, assumed); });
+}
+
 Plan load_plan(const std::string& source, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
   Plan plan = document_of<Plan>(source);
-  try {
-    check_plan(plan, loaded.workflow, loaded.cluster);
-  } catch (const Error& error) {
-    throw Error(error.kind(), source_name<Plan>(source) + ": " + error.what());
-  }
+  in_file(source_name<Plan>(source), [&] { check_plan(plan, loaded.workflow, loaded.cluster); });
   assumed.clear();
   if (loaded.profile) assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
   for (std::string& sentence : fill_in_unstated(plan, loaded.workflow)) assumed.push_back(std::move(sentence));

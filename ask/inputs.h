@@ -33,6 +33,7 @@ struct LoadedInputs {
   ChosenCoefficients chosen;  // its notes include what was assumed about cluster and workflow
   // The framework's options for executing tasks, from which planners choose. nullopt: HetRL's Appendix B.
   std::optional<FrameworkProfile> profile;
+  std::vector<std::string> files = {};  // of the user, for messages about contradictions between them
 };
 
 // Throws Error(bad_input) for inputs that are missing, contradict each other or cannot be read.

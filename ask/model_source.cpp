@@ -7,6 +7,7 @@
 
 #include "ask/hub_cache.h"
 #include "ask/words/nearest_name.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "documents/hugging_face.h"
@@ -46,13 +47,7 @@ FoundModel parse_file(const fs::path& file, const std::string& name) {
 }
 
 FoundModel read_file(const fs::path& file, const std::string& name) {
-  try {
-    return parse_file(file, name);
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    const std::string prefix = file.string() + ": ";
-    throw Error(error.kind(), what.starts_with(prefix) ? what : prefix + what);
-  }
+  return in_file(file, [&] { return parse_file(file, name); });
 }
 
 std::string without_organisation(const std::string& name) { return name.substr(name.rfind('/') + 1); }

@@ -218,9 +218,12 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
-    layout->allow_only({"even_batch", "stages", "outermost", "shares_all_or_none", "shares_all_or_within"});
+    layout->allow_only({"even_batch", "stages", "outermost", "shares_all_or_none", "shares_all_or_within",
+                        "even_layers"});
     profile.shares_all_or_within = parse_sets(view.optional("layout"), "shares_all_or_within");
     if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
+    // Versions 1.0 and 1.1 said so.
+    if (flag_of(view, "layout", "even_layers", false)) of_all.stages = StageRule::even;
     if (const auto rule = layout->optional("stages")) of_all.stages = parse_stage_rule(*rule);
     if (const auto outermost = layout->optional("outermost"))
       profile.has_stages_outermost = outermost->one_of({"replicas", "stages"}) == 1;

@@ -114,7 +114,7 @@ void parse_plan(const JsonView& view, SearchRecord& search) {
   if (search.outcome != PlanOutcome::found) return;
   search.plan = view.required("plan").text();
   search.iteration_s = view.required("iteration_s").positive();
-  search.devices = view.required("devices").count(1);
+  if (const auto devices = view.optional("devices")) search.devices = devices->count(1);  // 0: the first records do not say
   const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
   search.usd_per_hour = parse_optional<double>(view, "usd_per_hour", non_negative);
   search.usd_per_iteration = parse_optional<double>(view, "usd_per_iteration", non_negative);
@@ -312,7 +312,7 @@ Json SearchRecord::to_json() const {
   if (outcome == PlanOutcome::found) {
     json["plan"] = plan;
     json["iteration_s"] = iteration_s;
-    json["devices"] = devices;
+    if (devices > 0) json["devices"] = devices;
     put(json, "usd_per_hour", usd_per_hour);
     put(json, "usd_per_iteration", usd_per_iteration);
     put(json, "usd_per_token", usd_per_token);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ask/words/nearest_name.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "core/units.h"
@@ -65,14 +66,12 @@ LinkPreset parse_preset(const JsonView& view) {
 
 template <typename T, typename Parse>
 std::vector<T> read(const std::filesystem::path& file, const char* list, Parse parse) {
-  try {
+  return in_file(file, [&] {
     const Json json = parse_json(read_text_file(file));
     std::vector<T> all;
     for (const JsonView& item : JsonView(json).required(list).items()) all.push_back(parse(item));
     return all;
-  } catch (const Error& error) {
-    throw Error(error.kind(), file.string() + ": " + error.what());
-  }
+  });
 }
 
 }  // namespace

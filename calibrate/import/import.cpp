@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "calibrate/import/verl/verl.h"
+#include "core/in_file.h"
 #include "core/text.h"
 #include "sextant/error.h"
 
@@ -44,12 +45,6 @@ std::string known_names() {
   return out;
 }
 
-std::string joined(const std::vector<std::filesystem::path>& files) {
-  std::string out;
-  for (const std::filesystem::path& file : files) out += (out.empty() ? "" : ", ") + file.string();
-  return out;
-}
-
 const ImportFormat& format_named(std::string_view name, const std::vector<std::filesystem::path>& files) {
   const auto found = std::find_if(formats().begin(), formats().end(),
                                   [name](const ImportFormat& known) { return known.name == name; });
@@ -59,18 +54,8 @@ const ImportFormat& format_named(std::string_view name, const std::vector<std::f
   return *found;
 }
 
-// Errors that do not name a file name all of them.
-template <typename Read>
-auto with_file_names(const std::vector<std::filesystem::path>& files, const Read& read) {
-  try {
-    return read();
-  } catch (const Error& error) {
-    const std::string what = error.what();
-    const bool names_a_file = std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
-      return what.find(file.string()) != std::string::npos;
-    });
-    throw Error(error.kind(), names_a_file ? what : joined(files) + ": " + what);
-  }
+std::vector<std::string> names_of(const std::vector<std::filesystem::path>& files) {
+  return {files.begin(), files.end()};
 }
 
 const DriverDialect* dialect_named(std::string_view name) {
@@ -87,13 +72,13 @@ std::span<const ImportFormat> import_formats() { return formats(); }
 Imported import_runs(std::string_view format, const std::vector<std::filesystem::path>& files,
                      const Facts& facts, const StatedGpus& stated) {
   const ImportFormat& found = format_named(format, files);
-  return with_file_names(files, [&] { return found.read(files, facts, stated); });
+  return in_files(names_of(files), [&] { return found.read(files, facts, stated); });
 }
 
 std::vector<LogTimes> import_times(std::string_view format, const std::vector<std::filesystem::path>& files,
                                    const StatedGpus& stated) {
   const ImportFormat& found = format_named(format, files);
-  return with_file_names(files, [&] { return read_log_times(files, dialect_named(found.name), stated); });
+  return in_files(names_of(files), [&] { return read_log_times(files, dialect_named(found.name), stated); });
 }
 
 }  // namespace sextant

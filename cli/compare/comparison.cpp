@@ -7,6 +7,7 @@
 
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
+#include "core/in_file.h"
 #include "core/units.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
@@ -82,14 +83,12 @@ std::vector<std::string> short_names(const std::vector<std::string>& files) {
 
 std::string kind_of_document(const std::string& file) {
   const std::string text = read_text_file(file);
-  try {
+  return in_file(file, [&] {
     const Json document = parse_json(text);
     const std::string schema = JsonView(document).required("schema").text();
     const std::string prefix = "sextant.";
     return schema.starts_with(prefix) ? schema.substr(prefix.size(), schema.find('/') - prefix.size()) : schema;
-  } catch (const Error& error) {
-    throw Error(error.kind(), file + ": " + error.what());
-  }
+  });
 }
 
 }  // namespace sextant::cli

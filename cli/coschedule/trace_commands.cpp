@@ -6,6 +6,7 @@
 #include "cli/shared/command.h"
 #include "cli/shared/interrupt.h"
 #include "cli/shared/table.h"
+#include "core/in_file.h"
 #include "core/units.h"
 #include "planner/coschedule/baselines.h"
 #include "planner/coschedule/simulate.h"
@@ -22,11 +23,7 @@ JobTrace trace_of(const CoscheduleOptions& options, std::uint64_t seed) {
   rules.seed = seed;
   if (!options.trace.empty()) return load_document<JobTrace>(options.trace).content;
   if (options.csv.empty()) return drawn_trace(rules, weave_pools());
-  try {
-    return trace_of_csv(read_text_file(options.csv), rules, weave_pools());
-  } catch (const Error& error) {
-    throw Error(error.kind(), options.csv + ": " + error.what());
-  }
+  return in_file(options.csv, [&] { return trace_of_csv(read_text_file(options.csv), rules, weave_pools()); });
 }
 
 SimulationOptions simulation_options(const CoscheduleOptions& options, const Interrupt& interrupt,

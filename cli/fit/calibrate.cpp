@@ -4,7 +4,6 @@
 
 #include "ask/coefficient_source.h"
 #include "ask/fit_question.h"
-#include "calibrate/import/records/in_file.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "cli/command_line/checks.h"
@@ -12,6 +11,7 @@
 #include "cli/plan/suggestions.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
+#include "core/in_file.h"
 #include "core/units.h"
 #include "sextant/error.h"
 

@@ -8,6 +8,7 @@
 #include "ask/data_files.h"
 #include "ask/hub_cache.h"
 #include "ask/model_source.h"
+#include "core/in_file.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -52,7 +53,7 @@ bool ConfiguredModels::is_named(const std::string& configured, const std::string
 }
 
 Model ConfiguredModels::find(const std::string& configured, const std::string& given, const char* option) {
-  if (!given.empty()) return found(given);
+  if (!given.empty()) return in_file(option, [&] { return found(given); });
   if (configured.empty()) throw_bad_input(file_ + ": the configuration does not name the model: add " + option);
   const std::string named = from_comments(configured);
   if (named != configured)

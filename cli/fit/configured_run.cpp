@@ -10,6 +10,7 @@
 #include "ask/words/lengths_text.h"
 #include "cli/fit/configured_cluster.h"
 #include "cli/fit/configured_models.h"
+#include "core/in_file.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
@@ -93,9 +94,8 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
                      ConfiguredModels& models, std::vector<std::string>& assumed) {
   constexpr double kMaxSequences = 1e8;  // as for sextant plan
   if (static_cast<double>(facts.prompts) * facts.responses_per_prompt > kMaxSequences)
-    throw_bad_input(options.files.front() + ": the configuration has " + std::to_string(facts.prompts) +
-                    " prompts of " + std::to_string(facts.responses_per_prompt) +
-                    " responses: more than 100 million sequences");
+    throw_bad_input("the configuration has " + std::to_string(facts.prompts) + " prompts of " +
+                    std::to_string(facts.responses_per_prompt) + " responses: more than 100 million sequences");
   Workflow workflow;
   const RunGraph graph = graph_of(facts);
   workflow.algorithm = graph.algorithm;
@@ -207,7 +207,7 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   out.plan = configured_plan(run, options, {out.workflow, out.cluster, out.profile}, warnings);
   if (run.settings.unread().size() == run.settings.all().size())
-    throw_bad_input(options.files.front() + ": no setting of " + options.from +
+    throw_bad_input("no setting of " + options.from +
                     " was found; give a launch script, a list of settings or a YAML file of " + options.from);
   check_plan(out.plan, out.workflow, out.cluster);
   out.warnings = warnings_of(run, facts, importer, warnings);
@@ -215,11 +215,18 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
   return out;
 }
 
+// The configuration contradicts itself, or the cluster.
+std::vector<std::string> files_at_fault(const ConfigurationOptions& options) {
+  std::vector<std::string> files = options.files;
+  files.push_back(options.cluster_document);
+  return files;
+}
+
 }  // namespace
 
 ConfiguredRun read_configured_run(const ConfigurationOptions& options, const LogBand* measured) {
   try {
-    return configured(options, measured);
+    return in_files(files_at_fault(options), [&] { return configured(options, measured); });
   } catch (const Error& error) {
     const std::string reason = error.what();
     if (reason.find("got \"$") == std::string::npos) throw;

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "calibrate/import/records/in_file.h"
+#include "core/in_file.h"
 #include "calibrate/import/records/run_parts.h"
 #include "calibrate/import/verl/verl.h"
 #include "core/text.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "calibrate/import/records/in_file.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "lab/claims/families.h"
 #include "sextant/statistics.h"

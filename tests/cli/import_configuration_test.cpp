@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // `import FILE --from NAME --gpus H100 ...` with documents in a folder of its own.
 class ImportedConfiguration : public ::testing::Test {
@@ -222,6 +223,39 @@ TEST_F(ImportedConfiguration, TakesModelAndLengthsOfTheUser) {
   EXPECT_EQ(workflow().prompts, 512);
 }
 
+// A changed number may contradict the others in many ways, found at many places; each message names the file.
+TEST_F(ImportedConfiguration, ContradictionsNameTheFile) {
+  if (!has_yaml()) GTEST_SKIP() << "built without yaml-cpp";
+  const auto expect_named = [&](const std::string& from, const std::string& source, const std::string& setting,
+                                const std::string& changed, const std::string& reason) {
+    const std::string file = folder_.file(source);
+    std::string text = read_text_file(data("import/" + source));
+    ASSERT_NE(text.find(setting), std::string::npos) << setting;
+    text.replace(text.find(setting), setting.size(), changed);
+    write_text_file(file, text);
+    const Printed printed =
+        run_sextant({"import", file, "--from", from, "--gpus", "H100", "--out-folder", folder()});
+    EXPECT_EQ(printed.exit_code, 2) << printed.out;
+    EXPECT_THAT(printed.err, StartsWith("sextant: " + file + ": "));
+    EXPECT_THAT(printed.err, HasSubstr(reason));
+  };
+  expect_named("nemo-rl", "nemo-rl-8b.yaml", "gpus_per_node: 8\n        num_nodes: 1",
+               "gpus_per_node: 8\n        num_nodes: 2", "pool ");
+  expect_named("nemo-rl", "nemo-rl-30b.yaml", "gpus_per_node: 8\n  num_nodes: 4",
+               "gpus_per_node: 1\n  num_nodes: 1", "GPUs are not a multiple of");
+  expect_named("verl", "verl-megatron-30b.sh", "NNODES=", "NNODES=16384 #", "replicas, and the batch has");
+}
+
+// An option is at fault, not the file.
+TEST_F(ImportedConfiguration, RefusalsOfOptionsNameTheOption) {
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    return import("verl", "verl-grpo-7b.sh", more).err;
+  };
+  EXPECT_THAT(refusal({"--model", "no-such-model"}), StartsWith("sextant: --model: "));
+  EXPECT_THAT(refusal({"--gpus", "8xNoSuchGpu"}), StartsWith("sextant: --gpus: "));
+  EXPECT_THAT(refusal({"--set", "x"}), StartsWith("sextant: --set x: "));
+}
+
 TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
   const auto refusal = [&](const std::string& text, std::vector<std::string> more = {}) {
     const std::string file = folder_.file("run.sh");
@@ -243,7 +277,7 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
   EXPECT_THAT(refusal(launch, {"--gpus", "H100", "--set", "x"}), HasSubstr("expected NAME=VALUE"));
   EXPECT_THAT(
       refusal(launch + "actor_rollout_ref.model.path=Qwen/Qwen3-14B trainer.nnodes=4", {"--gpus", "1x8xH100"}),
-      HasSubstr("pool trainer needs 4 x 8 GPUs, the cluster has 8 left"));
+      HasSubstr("run.sh: pool trainer needs 4 x 8 GPUs, the cluster has 8 left"));
   const std::string model = "actor_rollout_ref.model.path=Qwen/Qwen3-14B ";
   const auto refused = [&](const std::string& setting) {
     return refusal(launch + model + setting, {"--gpus", "H100"});
@@ -252,8 +286,9 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
               HasSubstr("run.sh:2: data.train_batch_size: expected an integer from 1 to 100000000, got -5"));
   EXPECT_THAT(refused("trainer.nnodes=999999999"),
               HasSubstr("run.sh:2: trainer.nnodes: expected an integer from 1 to 100000, got 999999999"));
-  EXPECT_THAT(refused("trainer.nnodes=100000 trainer.n_gpus_per_node=1000"),
-              HasSubstr("100000 nodes of 1000 GPUs: a cluster has at most 1000000"));
+  EXPECT_THAT(
+      refused("trainer.nnodes=100000 trainer.n_gpus_per_node=1000"),
+      HasSubstr("run.sh: the configuration has 100000 nodes of 1000 GPUs: a cluster has at most 1000000"));
   EXPECT_THAT(
       refused("actor_rollout_ref.rollout.n=many"),
       HasSubstr(

@@ -123,6 +123,19 @@ TEST(BadFile, WithoutADocumentIsAnsweredWithHowToMakeOne) {
               HasSubstr("missing member \"model_type\"; expected the config.json of a Hugging Face model"));
 }
 
+// The words of a layout contradict the shape in the file.
+TEST(BadFile, ContradictionsOfALayoutNameTheModelsFile) {
+  const TinyFolder folder;
+  const std::string file = folder.file("config.json");
+  std::string text = read_text_file(data("configs/Qwen3-30B-A3B.json"));
+  const std::string size = "\"moe_intermediate_size\": 768";
+  ASSERT_NE(text.find(size), std::string::npos);
+  write_text_file(file, text.replace(text.find(size), size.size(), "\"moe_intermediate_size\": 767"));
+  expect_one_line(
+      run_sextant({"predict", "--gpus", "1x8xH100", "--model", file, "--train", "fsdp=8", "--rollout", "tp=2"}),
+      2, "sextant: " + file + ": /tasks/actor_generation/");
+}
+
 // Each command that reads something refuses another kind of document, before it writes anything.
 TEST(BadFile, EveryCommandNamesTheFile) {
   const TinyFolder folder;

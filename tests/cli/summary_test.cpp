@@ -22,6 +22,11 @@ TEST(SummaryDocument, ComesBackAsItWas) {
   EXPECT_EQ(format_document(parse_document<cli::QuickstartSummary>(text)), text);
 }
 
+TEST(SummaryDocument, OfPastVersionsIsRead) {
+  const auto read = load_document<cli::QuickstartSummary>(data("versions/summary-1.0.json"));
+  EXPECT_EQ(read.content.configurations, 51);
+}
+
 TEST(SummaryDocument, RefusesWhatNoMeasurementGives) {
   Json json = parse_json(read_text_file(data("summary.json")));
   json["wall_s"] = -1;

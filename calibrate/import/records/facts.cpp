@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "calibrate/import/records/names_in_text.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "sextant/error.h"
@@ -138,16 +139,13 @@ std::map<std::string, Fact> parse_facts(const JsonView& view, const std::string&
   return names.take();
 }
 
-// Puts the file's name before what is wrong in it.
 template <typename Read>
-auto in_file(const fs::path& file, Read read) {
+auto read_facts(const fs::path& file, Read read) {
   const std::string text = read_text_file(file);
-  try {
+  return in_file(file, [&] {
     const Json json = parse_json(text);
     return read(JsonView(json));
-  } catch (const Error& error) {
-    throw Error(error.kind(), file.string() + ": " + error.what());
-  }
+  });
 }
 
 // A card in a PCIe slot can send no more into its node than PCIe 5 carries.
@@ -184,11 +182,11 @@ const std::string* reason_for(const std::map<std::string, std::string>& left_out
 
 Facts Facts::load(const fs::path& gpus, const fs::path& models) {
   Facts facts;
-  facts.gpus_ = in_file(gpus, [&facts](const JsonView& view) {
+  facts.gpus_ = read_facts(gpus, [&facts](const JsonView& view) {
     expect_schema(view, "gpu_facts");
     return parse_facts<Gpu>(view, "gpus", parse_gpu, facts.gpus_left_out_);
   });
-  facts.models_ = in_file(models, [&facts](const JsonView& view) {
+  facts.models_ = read_facts(models, [&facts](const JsonView& view) {
     expect_schema(view, "model_facts");
     return parse_facts<Model>(view, "models", Model::parse, facts.models_left_out_);
   });

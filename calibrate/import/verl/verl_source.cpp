@@ -1,10 +1,10 @@
 #include "calibrate/import/verl/verl_source.h"
 
-#include "calibrate/import/records/in_file.h"
 #include "calibrate/import/verl/collection.h"
 #include "calibrate/import/verl/event_file.h"
 #include "calibrate/import/verl/verl_setup.h"
 #include "calibrate/import/verl/verl_timers.h"
+#include "core/in_file.h"
 #include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/error.h"

@@ -344,6 +344,11 @@ TEST(MemoryOptions, ShardedWeightsAreWholeWhereALayerRuns) {
   const Workflow wide = small_workflow(Mode::synchronous, 100);
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(two_fast(), execution), wide)).gathered_layer_bytes,
                    (2 + 2 + 2) * 400);
+  // So is the larger one, if a stage has one of them only.
+  const TaskPlan staged = plan_of({{stage(2, {0}), stage(1, {1})}, {stage(2, {2}), stage(1, {3})}});
+  for (const int at : {0, 1})
+    EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(staged, execution), wide), at).gathered_layer_bytes,
+                     (2 + 2 + 2) * 400);
   execution.gradient_precision = Precision::fp32;
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(two_fast(), execution), worded)).gathered_layer_bytes,
                    (2 * 2 + 2 + 4) * 160);
