@@ -154,15 +154,15 @@ set(SEXTANT_TEST_OPTIMIZATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:De
 # The same for what is not hot, in development builds alone: a release keeps its own.
 set(SEXTANT_QUICK_COMPILATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${quick_options}>")
 
-# sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2] [TIMEOUT s] [COST s] [JSON])
+# sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2] [TIMEOUT s] [COST s] [PROCESSORS 2] [JSON])
 # JSON: most of its sources use JSON itself (core/json_value.h). COST s: about how long its longest test takes, for those
-# that had better begin first.
+# that had better begin first. PROCESSORS 2: its tests start several busy processes.
 # A gtest program, each of its tests a test of ctest. With RANKS n the whole program is one test, run by the MPI
 # launcher on n ranks. Its sources are compiled eight at a time, as one: small as they are, most of each is headers and
 # templates that the others need too, and 40 of the planner's take a third. So no two of a program may give one name to
 # different things, anonymous namespace or not; what several need is a header's.
 function(sextant_add_test name)
-  cmake_parse_arguments(ARG "JSON" "RANKS;TIMEOUT;COST" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "JSON" "RANKS;TIMEOUT;COST;PROCESSORS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
@@ -194,6 +194,9 @@ function(sextant_add_test name)
     set(properties TIMEOUT ${ARG_TIMEOUT})
     if(ARG_COST)
       list(APPEND properties COST ${ARG_COST})
+    endif()
+    if(ARG_PROCESSORS)
+      list(APPEND properties PROCESSORS ${ARG_PROCESSORS})
     endif()
     list(LENGTH ARG_LABELS labels)
     if(labels GREATER 1)

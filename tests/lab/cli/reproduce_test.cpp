@@ -80,7 +80,7 @@ TEST(ReproduceCommand, WrongInputExits2) {
   EXPECT_THAT(printed.err,
               StartsWith("sextant: --only: no cell's name contains \"mars\" (there are single-region/"));
   EXPECT_EQ(lines_of(printed.err).size(), 1U);
-  printed = run_sextant({"reproduce", "weave"});
+  printed = run_sextant({"reproduce", "mars"});
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.err, HasSubstr("expected one of hetrl,"));
   EXPECT_EQ(run_sextant({"reproduce"}).exit_code, 2);
