@@ -25,13 +25,17 @@ def reason_of(result, reasons):
     return found[0] if found else {"reason": "No test reaches the line." if result["tests"] == 0 else "Not looked at yet.", "equivalent": False}
 
 
+def only_of(record):
+    return f" --only {record['only']}" if record.get("only") else ""
+
+
 def page(record, reasons):
     results = record["results"]
     survivors = [(one, reason_of(one, reasons)) for one in results if one["outcome"] != "caught"]
     equal = sum(reason["equivalent"] for _, reason in survivors)
     lines = ["# Faults that the tests catch", "",
-             f"`scripts/mutate --seed {record['seed']} --faults {record['planted']} --json docs/mutation.json --markdown docs/mutation.md` made this page.",
-             "It plants one-line faults by chance in `costmodel`, `calibrate`, `planner` and `probes`, and runs the tests of these folders",
+             f"`scripts/mutate --seed {record['seed']} --faults {record['planted']}{only_of(record)} --json docs/mutation.json --markdown docs/mutation.md` made this page.",
+             "It plants one-line faults by chance and runs those in " + ", ".join(sorted({f"`{one['file'].split('/')[0]}`" for one in results})) + " with the tests of these folders",
              f"({record['tests']['run']} tests, without CUDA, GPUs, other hosts and slow tests).", "",
              f"**{record['caught']} of {record['faults']} faults are caught ({rate(record['caught'], record['faults'])}).** " +
              (f"Of the others, {equal} change nothing that a caller could see; without them it is {rate(record['caught'], record['faults'] - equal)}." if equal else ""), ""]
