@@ -91,10 +91,19 @@ bool PermitQueue::progress(int member, double ended_fraction) {
   return state.has_tail = true;
 }
 
+// Jobs train in the order of their rollouts. Turns of its own would put the training node out of step with the rollout
+// nodes if the first member comes after another one has begun, and then no two phases ever overlap.
+bool PermitQueue::is_first_to_train(int member) const {
+  return std::none_of(states_.begin(), states_.end(), [&](const State& other) {
+    return other.rollout_number && *other.rollout_number < *of(member).rollout_number;
+  });
+}
+
 bool PermitQueue::serves(int number, int member) const {
   const Node& node = nodes_[static_cast<std::size_t>(number)];
   if (node.holder) return false;
-  if (order_ == ServingOrder::first_come) return node.queue.front() == member;
+  if (order_ == ServingOrder::first_come || node.phase == Phase::sync) return node.queue.front() == member;
+  if (node.phase == Phase::training && of(member).rollout_number) return is_first_to_train(member);
   // The first member from the turn on that is there and uses the node.
   const int members = static_cast<int>(states_.size());
   for (int i = 0; i < members; ++i) {
@@ -122,6 +131,8 @@ std::vector<int> PermitQueue::granted() {
       std::erase(node.queue, member);
       pass_turn(number, member);
     }
+    if (*state.wanted == Phase::rollout) state.rollout_number = rollouts_++;
+    if (*state.wanted == Phase::training) state.rollout_number.reset();
     state.held = state.wanted;
     state.wanted.reset();
     all.push_back(member);

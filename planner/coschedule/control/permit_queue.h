@@ -2,10 +2,12 @@
 // one for the connection of the pools.
 //
 // A phase needs all nodes of its member at once. Its request joins their queues together and is granted when it is the
-// first of each, so no two requests can wait for each other. By turns, a node serves the members that are there in their
-// order, each once a round, which is what placements promise; first come serves whoever asks first.
+// first of each, so no two requests can wait for each other. By turns, a rollout node serves the members that are there
+// in their order, each once a round, which is what placements promise; jobs train in the order of their rollouts and
+// synchronize in that of their training. First come serves whoever asks first.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,6 +51,7 @@ class PermitQueue {
   struct State {
     bool is_there = false, has_tail = false;
     std::optional<Phase> wanted, held;
+    std::optional<std::uint64_t> rollout_number;  // of its last rollout, until it trains
   };
   struct Node {
     std::vector<int> queue;     // members that wait, first come first
@@ -64,6 +67,7 @@ class PermitQueue {
   [[nodiscard]] bool uses(int member, const Node& node, int number) const;
   // Whether the node may serve the member now.
   [[nodiscard]] bool serves(int number, int member) const;
+  [[nodiscard]] bool is_first_to_train(int member) const;
   void pass_turn(int number, int member);
   void give_back(int member);
 
@@ -71,7 +75,8 @@ class PermitQueue {
   ServingOrder order_;
   double tail_threshold_;
   std::vector<State> states_;
-  std::vector<Node> nodes_;  // rollout nodes, training, connection
+  std::vector<Node> nodes_;     // rollout nodes, training, connection
+  std::uint64_t rollouts_ = 0;  // granted so far
 };
 
 }  // namespace sextant::coschedule

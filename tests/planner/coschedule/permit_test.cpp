@@ -49,6 +49,25 @@ TEST(PermitQueue, ServesByTurnsWhoeverAsksFirst) {
   EXPECT_THAT(queue.granted(), ElementsAre(0));  // other nodes
 }
 
+// The second job begins alone. Its training need not wait for the first one's, which comes after it.
+TEST(PermitQueue, JobsTrainInTheOrderOfTheirRollouts) {
+  const Group group = on_one_pair({job("a", 3, 2), job("b", 2, 3)});
+  PermitQueue queue(group);
+  queue.join(1);
+  EXPECT_TRUE(queue.request(1, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+  queue.join(0);
+  EXPECT_TRUE(queue.request(0, Phase::rollout));
+  EXPECT_TRUE(queue.release(1));
+  EXPECT_TRUE(queue.request(1, Phase::training));
+  EXPECT_THAT(queue.granted(), ElementsAre(0, 1));  // a's rollout beside b's training
+  EXPECT_TRUE(queue.release(0));
+  EXPECT_TRUE(queue.request(0, Phase::training));
+  EXPECT_TRUE(queue.release(1));
+  EXPECT_TRUE(queue.request(1, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(0, 1));
+}
+
 TEST(PermitQueue, FirstComeServesTheOneThatAskedFirst) {
   const Group group = three_jobs();
   PermitQueue queue(group, ServingOrder::first_come);
