@@ -102,6 +102,35 @@ BENCHMARK(sha_ea_24gpu)
     ->Iterations(1)
     ->Repetitions(1);
 
+// ilp on the same 16 instances, each for 180 s or what SEXTANT_ILP_S says: how many it proves, and how far its plans are
+// above the best, which branch and bound proves.
+void ilp_24gpu(benchmark::State& state) {
+  constexpr double kThreeMinutes_s = 180;
+  const char* asked = std::getenv("SEXTANT_ILP_S");
+  const double seconds = asked == nullptr ? kThreeMinutes_s : std::stod(asked);
+  double proved = 0, worst = 0, count = 0;
+  for (auto _ : state) {
+    for (const Instance& instance : testing::instances_of_24()) {
+      const PlanResult best = found(
+          instance, [](const PlanRequest& request) { return plan_exactly(request); }, 600);
+      const PlanResult result = found(
+          instance, [](const PlanRequest& request) { return find_planner("ilp")->plan(request); }, seconds);
+      ++count;
+      if (result.proof == Proof::optimal) ++proved;
+      worst = std::max(worst, result.prediction->iteration_s / best.prediction->iteration_s - 1);
+    }
+  }
+  state.counters["instances"] = count;
+  state.counters["proved"] = proved;
+  state.counters["gap"] = worst;
+  state.counters["target_gap"] = 0;
+}
+BENCHMARK(ilp_24gpu)
+    ->Name("planner.ilp_24gpu_worst_gap")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1)
+    ->Repetitions(1);
+
 // How long what sha-ea is held against is searched for: a minute, or what SEXTANT_LONG_SEARCH_S says (1800 is
 // half an hour; the benchmark then takes six).
 double long_search_s() {

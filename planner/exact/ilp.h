@@ -16,8 +16,9 @@ struct IlpLimits {
   int wanted_units = 8;  // as in ExactLimits
 };
 
-// For small clusters: the number of binary variables is tasks^2 / 2 times blocks of devices times options. The
-// request's seconds limit the solver, its evaluations the nodes of the solver's tree. The solver starts with
+// For small clusters: the number of binary variables is tasks^2 / 2 times blocks of devices times options. So it
+// solves programs of all plans up to a time (exact/ilp_reduction.h) that grows from a lower bound until one has a
+// plan. The request's seconds limit the solver, its evaluations the nodes of the solver's tree. The solver starts with
 // the request's start if that is in the space, otherwise with the first plan of branch and bound; a start
 // outside the space is the answer if no plan is better. Cancellation is checked before the solver starts, and
 // later with a delay of at most its running time so far (MilpLimits::is_cancelled), unless nodes are limited.
