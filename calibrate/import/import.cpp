@@ -10,30 +10,28 @@
 namespace sextant {
 namespace {
 
-// The reader of the dialect at this place of the table.
-template <std::size_t place>
-Imported read_dialect(const std::vector<std::filesystem::path>& files, const Facts& facts,
-                      const StatedGpus& stated) {
-  return read_driver_logs(files, facts, driver_dialects()[place], stated);
-}
-
 constexpr const char* kDriverHelp =
     "console logs, TensorBoard events, JSONL and CSV of wandb; FILE.setup.json adds GPUs and options";
 
-// In alphabetical order, a line a reader: {"name", read_name, "what the files are"}.
-const std::vector<ImportFormat>& formats() {
-  static const std::vector<ImportFormat> table = {
-      {"areal", read_dialect<0>, kDriverHelp},
-      {"nemo-rl", read_dialect<1>, kDriverHelp},
-      {"openrlhf", read_dialect<2>, kDriverHelp},
-      {"roll", read_dialect<3>, kDriverHelp},
-      {"skyrl", read_dialect<4>, kDriverHelp},
-      {"slime", read_dialect<5>, kDriverHelp},
-      {"trl", read_dialect<6>, kDriverHelp},
+std::vector<ImportFormat> all_formats() {
+  std::vector<ImportFormat> all{
       {"verl", read_verl,
        "verl logs: console text, TensorBoard events, JSONL, CSV, or JSON with numbers; FILE.setup.json adds "
-       "the GPUs"},
-  };
+       "the GPUs"}};
+  for (const DriverDialect& dialect : driver_dialects()) {
+    const auto read = [&dialect](const std::vector<std::filesystem::path>& files, const Facts& facts,
+                                 const StatedGpus& stated) {
+      return read_driver_logs(files, facts, dialect, stated);
+    };
+    all.push_back({dialect.name, read, kDriverHelp});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const ImportFormat& a, const ImportFormat& b) { return a.name < b.name; });
+  return all;
+}
+
+const std::vector<ImportFormat>& formats() {
+  static const std::vector<ImportFormat> table = all_formats();
   return table;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,8 +21,9 @@ namespace sextant {
 
 struct ImportFormat {
   std::string_view name;  // "verl"
-  Imported (*read)(const std::vector<std::filesystem::path>& files, const Facts& facts,
-                   const StatedGpus& stated);
+  std::function<Imported(const std::vector<std::filesystem::path>& files, const Facts& facts,
+                         const StatedGpus& stated)>
+      read;
   std::string_view help;  // one line that describes the files
 };
 
