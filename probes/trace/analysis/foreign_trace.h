@@ -8,7 +8,7 @@
 
 namespace sextant::trace {
 
-// True for a file *.json or *.sqlite, and for a folder that has such files.
+// True for a file *.json or *.sqlite, and for a folder that has such files. Throws Error(bad_input) for another file.
 [[nodiscard]] bool is_foreign_trace(const std::filesystem::path& path);
 
 // One process for each file. Annotations of the program (record_function, NVTX) are its ranges. Events without a time or

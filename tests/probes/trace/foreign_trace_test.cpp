@@ -60,6 +60,9 @@ TEST(ForeignTrace, RefusesAnotherFile) {
   EXPECT_THAT(refusal_of([&] { (void)load_foreign_traces(folder.path() / "a.sqlite"); }),
               HasSubstr("a.sqlite: it is no SQLite database"));
   EXPECT_FALSE(is_foreign_trace(folder.path() / "b"));
+  write_text_file(folder.path() / "a.log", "hello");
+  EXPECT_THAT(refusal_of([&] { (void)is_foreign_trace(folder.path() / "a.log"); }),
+              HasSubstr("a.log: expected a folder of sextant trace, a profile of PyTorch"));
 }
 
 // Whatever bytes a database has, reading ends.
