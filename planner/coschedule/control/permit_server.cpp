@@ -41,13 +41,14 @@ class OpenFile {
   int number_;
 };
 
+// The name of a socket that does not listen yet.
+std::filesystem::path unready(const std::filesystem::path& socket) { return socket.native() + "~"; }
+
 sockaddr_un address_of(const std::filesystem::path& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string& path = socket.native();
-  if (path.empty() || path.size() >= sizeof address.sun_path)
-    throw_bad_input("--socket: a path of 1 to " + std::to_string(sizeof address.sun_path - 1) +
-                    " characters is needed, got " + std::to_string(path.size()));
+  SEXTANT_CHECK(path.size() < sizeof address.sun_path);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
 }
@@ -61,11 +62,23 @@ bool is_listening(const sockaddr_un& address) {
   return ::connect(probe.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
+void check_length(const std::filesystem::path& socket) {
+  constexpr std::size_t kMax = sizeof sockaddr_un{}.sun_path - 2;  // its end, and the sign of unready()
+  if (socket.empty() || socket.native().size() > kMax)
+    throw_bad_input("--socket: a path of 1 to " + std::to_string(kMax) + " characters is needed, got " +
+                    std::to_string(socket.native().size()));
+}
+
+// Clients may connect as soon as the socket is there: it gets its name when it listens.
 OpenFile listen_at(const std::filesystem::path& socket) {
-  const sockaddr_un address = address_of(socket);
+  check_length(socket);
+  const sockaddr_un address = address_of(unready(socket));
+  if (std::filesystem::is_socket(unready(socket)))
+    std::filesystem::remove(unready(socket));  // of a killed server
   if (std::filesystem::exists(socket)) {
     if (!std::filesystem::is_socket(socket)) throw_bad_input(socket.string() + ": exists and is no socket");
-    if (is_listening(address)) throw_bad_input(socket.string() + ": another permit server listens there");
+    if (is_listening(address_of(socket)))
+      throw_bad_input(socket.string() + ": another permit server listens there");
     std::filesystem::remove(socket);
   }
   OpenFile listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -76,6 +89,7 @@ OpenFile listen_at(const std::filesystem::path& socket) {
   ::umask(mask);
   if (bound != 0) fail(socket, "cannot be made");
   if (::listen(listener.number(), 64) != 0) fail(socket, "does not listen");
+  if (::rename(unready(socket).c_str(), socket.c_str()) != 0) fail(socket, "cannot be made");
   return listener;
 }
 

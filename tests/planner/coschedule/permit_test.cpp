@@ -360,7 +360,7 @@ TEST_F(Permits, RefusesStrangersAndNonsense) {
   EXPECT_THAT(refusal([&] { PhaseClient(socket(), "x"); }), HasSubstr("has no job of this name"));
   EXPECT_THAT(refusal([&] { (void)serve_permits(group, socket()); }), HasSubstr("another permit server"));
   EXPECT_THAT(refusal([&] { (void)serve_permits(group, std::string(200, 'x')); }),
-              HasSubstr("1 to 107 characters"));
+              HasSubstr("1 to 106 characters"));
   PhaseClient client(socket(), "a");
   EXPECT_THAT(refusal([&] { PhaseClient(socket(), "a"); }), HasSubstr("another process is job a"));
   EXPECT_THAT(refusal([&] { client.release(); }), HasSubstr("nothing is held"));
