@@ -270,14 +270,15 @@ int repack_jobs(const CoscheduleOptions& options) {
   };
   double saved = 0;
   std::set<std::string> restarted;
-  const std::vector<Group> before = placement.groups;
-  for (const Group& group : before) {
-    std::optional<Repacked> better = repack(placement, group.name, may_restart, options.repack);
-    if (!better) continue;
+  const auto take_better = [&](std::optional<Repacked> better) {
+    if (!better) return;
     saved += better->saved_usd_per_hour;
     restarted.insert(better->restarted.begin(), better->restarted.end());
     take(placement, *std::move(better));
-  }
+  };
+  if (options.all) take_better(repack_all(placement, may_restart, options.repack, options.bound_s));
+  const std::vector<Group> before = options.all ? std::vector<Group>{} : placement.groups;
+  for (const Group& group : before) take_better(repack(placement, group.name, may_restart, options.repack));
   if (restarted.empty()) {
     print_line("no regrouping pays for the restarts");
     print_cost(placement, options);
