@@ -1,5 +1,6 @@
 #include "lab/reproduce/equal_degrees.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -21,7 +22,7 @@ TaskPlan task_on(const Devices& devices, const StudyCell& cell, std::size_t task
   shape.micro_batch_sequences = micro_batch;
   shape.layers = {cell.workflow.model_of(cell.workflow.tasks[task]).layers};
   shape.sequences = dealt_evenly(sequences, static_cast<int>(devices.size()) / tensor_parallel);
-  return task_plan(shape, devices, cell.executions.at(task), sequences);
+  return task_plan(shape, devices, cell.executions.empty() ? Execution{} : cell.executions.at(task), sequences);
 }
 
 Plan plan_on(const Devices& generating, const Devices& others, const StudyCell& cell, int tensor_parallel,
@@ -53,6 +54,7 @@ PlanResult plan_with_equal_degrees(const StudyCell& cell, const Cluster& cluster
   best.message = "no plan with tensor parallelism " + std::to_string(tensor_parallel) + " fits";
   double best_s = std::numeric_limits<double>::infinity();
   const auto offer = [&](const Devices& generating, const Devices& others) {
+    if (std::min(generating.size(), others.size()) < static_cast<std::size_t>(tensor_parallel)) return;
     for (const int micro_batch : {1, 2, 4, 8, 16}) {
       const Plan plan = plan_on(generating, others, cell, tensor_parallel, micro_batch);
       ++best.candidates;

@@ -242,7 +242,7 @@ const char* study_name(HetrlReading reading) {
 
 Study hetrl_balance_study(const Facts& facts) {
   constexpr const char* kEven = "sha-ea, even load";
-  constexpr const char* kOursInAllTasks = "sha-ea, batches of all tasks balanced";
+  constexpr const char* kOursInRollout = "sha-ea, batches balanced in the rollout alone";
   Study study{"hetrl-balance",
               "HetRL: Efficient Reinforcement Learning for LLMs in Heterogeneous Environments (He et al.), the "
               "ablation of load balancing",
@@ -257,11 +257,11 @@ Study hetrl_balance_study(const Facts& facts) {
         const Workflow workflow = hetrl_workflow(facts, model, algorithm, Mode::synchronous);
         const std::string name = cell_name(name_of(network), workflow.name);
         const Contestant even{kEven, "sha-ea", ContestantPlacement::planned, {}, false};
-        // Section 4.2: batches are balanced in the rollout alone; other tasks balance lengths, which are equal here.
-        Contestant ours{kOurs, "sha-ea"};
-        ours.has_even_batches = true;
+        // Section 4.2 balances batches in the rollout; other tasks balance lengths, which are equal here.
+        Contestant in_rollout{kOursInRollout, "sha-ea"};
+        in_rollout.has_even_batches = true;
         study.cells.push_back(
-            {name, cluster, workflow, usual_executions(workflow), {ours, even, {kOursInAllTasks, "sha-ea"}}});
+            {name, cluster, workflow, usual_executions(workflow), {{kOurs, "sha-ea"}, even, in_rollout}});
         study.figures.push_back({std::string(name_of(network)) + ", sync: load balancing over even load",
                                  "HetRL, section 5.3",
                                  Measure::sequences_per_s,

@@ -104,7 +104,7 @@ class ColumnGeneration {
     if (has_new && bound_.rounds % kRoundsBetweenProofs != 0) return true;
     (void)prove(smoothed, kCoarse);
     if (has_new) return true;
-    // Nothing is left to find there: the relaxation's own prices.
+    // The smoothed prices find no more groups, so the relaxation's own prices are next.
     has_new = add(pricing_.valuable(prices_, is_near ? 0 : kSteps));
     if (has_new || is_over()) return true;
     if (const std::optional<double> rho = prove(prices_, kFine); rho && *rho <= kNearlyOne)

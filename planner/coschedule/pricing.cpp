@@ -128,7 +128,7 @@ void Pricing::price_anchor(int anchor) {
   const double left_s = 2 * period_s_ - first.work_s;
   const double others = std::min((pools_.max_members - 1) * highest_price_, sized_.front().density * left_s);
   if (first.alone_s > period_s_ || first.price + others <= worth_) return;
-  // Those that can share a group with the anchor, as far as two jobs say.
+  // A job is eligible if it and the anchor can share a group.
   eligible_.clear();
   for (const Sized& other : sized_) {
     const bool allows = other.limit_s > period_s_ || (other.limit_s == period_s_ && other.job > anchor);

@@ -60,7 +60,7 @@ class Pricing {
   const std::function<bool()>* is_over_ = nullptr;
   bool is_stopped_ = false;
 
-  // What is sought: groups above the best ratio of their anchor (valuable), or of all (max_ratio).
+  // The search is for groups above the best ratio of their anchor (valuable), or of all (max_ratio).
   bool is_of_all_ = false;
   double tolerance_ = 0;
   int max_steps_ = 0;            // 0: no limit

@@ -316,7 +316,7 @@ TEST(Optimum, OfManyJobsIsBetweenItsBoundAndTheStart) {
   }
 }
 
-// By hand: a job (60, 40) that may take twice as long has one rollout and one training node for at most 200 s, so it
+// A job (60, 40) that may take twice as long has one rollout and one training node for at most 200 s, so it
 // costs at least (60 x 1 + 40 x 3) / 200 dollars an hour at the pools' 1 and 3 dollars a node.
 TEST(CostBound, NeedsNoSearchForTheWorkOfAllJobs) {
   std::vector<Job> jobs;
