@@ -1,5 +1,6 @@
-// Draws every chart of the page and says on the root element how it went (data-charts-expected,
-// data-charts-rendered, data-chart-errors).
+// Draws the charts of the page, those in folded sections when they are opened, and says on the root element how it
+// went (data-charts-expected, data-charts-rendered, data-chart-errors). A link opens the section to which it leads;
+// #all opens everything.
 'use strict';
 (() => {
   const root = document.documentElement;
@@ -37,20 +38,39 @@
     if (!place.querySelector('svg')) throw new Error('no drawing');
   }
 
-  async function drawAll() {
-    const settled = await Promise.allSettled(charts.map(draw));
-    const errors = [];
-    settled.forEach((result, i) => {
-      if (result.status === 'fulfilled') return;
-      errors.push(charts[i].dataset.spec + ': ' + result.reason);
-      charts[i].textContent = 'This chart could not be drawn: ' + result.reason;
-      console.error(charts[i].dataset.spec, result.reason);
-    });
-    root.dataset.chartErrors = JSON.stringify(errors);
-    root.dataset.chartsRendered = String(settled.length - errors.length);
+  const drawn = new Set();
+  const errors = new Map();
+
+  async function drawOne(place) {
+    drawn.add(place);
+    try {
+      await draw(place);
+      errors.delete(place);
+    } catch (reason) {
+      errors.set(place, place.dataset.spec + ': ' + reason);
+      place.textContent = 'This chart could not be drawn: ' + reason;
+      console.error(place.dataset.spec, reason);
+    }
+  }
+
+  const isShown = (place) => !place.closest('details:not([open])');
+
+  async function drawShown() {
+    await Promise.all(charts.filter((place) => isShown(place) && !drawn.has(place)).map(drawOne));
+    root.dataset.chartErrors = JSON.stringify(Array.from(errors.values()));
+    root.dataset.chartsRendered = String(drawn.size - errors.size);
+  }
+
+  function follow() {
+    const wanted = location.hash === '#all' ? 'details' : location.hash + ' > details.fold';
+    if (location.hash.length < 2 || !/^#[\w-]+$/.test(location.hash)) return;
+    document.querySelectorAll(wanted).forEach((each) => { each.open = true; });
   }
 
   root.dataset.chartsExpected = String(charts.length);
-  drawAll();
-  dark.addEventListener('change', drawAll);
+  follow();
+  drawShown();
+  window.addEventListener('hashchange', follow);
+  document.querySelectorAll('details').forEach((each) => each.addEventListener('toggle', drawShown));
+  dark.addEventListener('change', () => { drawn.clear(); drawShown(); });
 })();

@@ -2,6 +2,7 @@
 
 #include "core/units.h"
 #include "reports/content/names.h"
+#include "reports/sections/answer.h"
 #include "reports/sections/sections.h"
 #include "reports/sections/warnings.h"
 
@@ -92,11 +93,12 @@ void add_cluster(FactList& facts, const Cluster& cluster) {
 
 std::optional<Section> summary_section(const ReportInput& input) {
   Section section{"summary", "Summary", {}};
+  if (has_answer(input)) section.blocks.emplace_back(answer_verdict(input));
   for (const std::string& note : input.notes) section.blocks.emplace_back(Text{as_sentence(note)});
   FactList facts;
   if (input.accuracy) add_accuracy(facts, input.accuracy->content);
   if (input.prediction) add_prediction(facts, input);
-  if (input.plan) {
+  if (input.plan && !has_answer(input)) {
     const Plan& plan = input.plan->content;
     facts.facts.push_back({"Plan", plan.name.empty() ? Cell("unnamed") : Cell(plan.name), ""});
   }
@@ -104,6 +106,9 @@ std::optional<Section> summary_section(const ReportInput& input) {
   if (input.runs) add_runs(facts, input.runs->content);
   if (input.cluster) add_cluster(facts, input.cluster->content);
   if (!facts.facts.empty()) section.blocks.emplace_back(std::move(facts));
+  if (has_answer(input)) {
+    for (Block& block : answer_blocks(input)) section.blocks.push_back(std::move(block));
+  }
   for (Warning& warning : report_warnings(input)) section.blocks.emplace_back(std::move(warning));
   if (section.blocks.empty()) {
     const bool has_jobs = input.placement || input.simulation;
