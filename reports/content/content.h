@@ -73,7 +73,7 @@ struct Chart {
 };
 
 // The answer in one or two sentences, before everything else.
-struct Verdict {
+struct LeadText {
   std::string text;
 };
 
@@ -111,7 +111,7 @@ struct MachineMap {
   std::vector<BarPart> tasks;  // each with its colour and, as value, its layout in words
 };
 
-using Block = std::variant<Text, Warning, FactList, Table, Chart, Verdict, BarList, MachineMap>;
+using Block = std::variant<Text, Warning, FactList, Table, Chart, LeadText, BarList, MachineMap>;
 
 struct Section {
   std::string id;

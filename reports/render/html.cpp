@@ -72,7 +72,7 @@ std::string html(const Chart& chart) {
          "</script></figure>\n";
 }
 
-std::string html(const Verdict& verdict) {
+std::string html(const LeadText& verdict) {
   return "<p class=\"verdict\">" + escape_html(verdict.text) + "</p>\n";
 }
 

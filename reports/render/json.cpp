@@ -32,7 +32,7 @@ Json block_json(const Chart& chart) {
   return {{"kind", "chart"}, {"id", chart.id}, {"caption", chart.caption}, {"spec", chart.spec}};
 }
 
-Json block_json(const Verdict& verdict) { return {{"kind", "verdict"}, {"text", verdict.text}}; }
+Json block_json(const LeadText& verdict) { return {{"kind", "verdict"}, {"text", verdict.text}}; }
 
 Json parts_json(const std::vector<BarPart>& parts) {
   Json list = Json::array();

@@ -11,7 +11,7 @@ std::string markdown(const Warning& warning) {
 }
 std::string markdown(const Chart&) { return ""; }
 
-std::string markdown(const Verdict& verdict) { return "**" + escape_markdown(verdict.text) + "**\n\n"; }
+std::string markdown(const LeadText& verdict) { return "**" + escape_markdown(verdict.text) + "**\n\n"; }
 
 std::string markdown(const std::vector<BarPart>& parts) {
   std::string text;

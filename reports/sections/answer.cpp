@@ -139,7 +139,7 @@ BarList time_bar(const Prediction& prediction) {
   add("data between tasks", prediction.data_s, kData);
   add("rewards by rule", prediction.rule_reward_s, kRewards);
   add("controller", prediction.controller_s, kBetweenTasks);
-  // What no task adds alone: several of them run at the same time then.
+  // Tasks that run at the same time add nothing alone.
   constexpr double kVisible = 0.005;
   if (left_s > kVisible * prediction.iteration_s) add("tasks at the same time", left_s, "#C9CDD3");
   return {"time",
@@ -197,7 +197,7 @@ std::string longest_text(const Prediction& prediction) {
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (term != task.terms_s.end() && task.time_s > 0)
     text += ", " + format_percent(term->second / task.time_s, 0) + " of it " + shown_name(name_of(term->first));
-  // What else the model says of the bottleneck, after its first clause.
+  // The model says more of the bottleneck after its first clause.
   const std::size_t more = prediction.bottleneck.find("; ");
   return text + (more == std::string::npos ? "" : prediction.bottleneck.substr(more)) + ".";
 }
@@ -258,7 +258,7 @@ std::string trust_text(const ReportInput& input) {
 
 bool has_answer(const ReportInput& input) { return input.plan && input.prediction; }
 
-Verdict answer_verdict(const ReportInput& input) {
+LeadText answer_verdict(const ReportInput& input) {
   const Prediction& prediction = input.prediction->content;
   std::string text = "An iteration" + (prediction.workflow.empty() ? "" : " of " + prediction.workflow) +
                      " takes " + format_seconds(prediction.iteration_s);

@@ -13,7 +13,7 @@ namespace sextant {
 [[nodiscard]] bool has_answer(const ReportInput& input);
 
 // The two functions below need one: what stands before the facts, and after them.
-[[nodiscard]] Verdict answer_verdict(const ReportInput& input);
+[[nodiscard]] LeadText answer_verdict(const ReportInput& input);
 [[nodiscard]] std::vector<Block> answer_blocks(const ReportInput& input);
 
 }  // namespace sextant

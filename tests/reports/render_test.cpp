@@ -53,7 +53,7 @@ Content with_answer() {
           "fits",   8,
           3.5,      6};
   Section answer{"summary", "Summary", {}};
-  answer.blocks = {Verdict{"It takes <2> s."}, BarList{"memory", "How to read it", {bar}, true},
+  answer.blocks = {LeadText{"It takes <2> s."}, BarList{"memory", "How to read it", {bar}, true},
                    MachineMap{"layout",
                               "A square is a GPU",
                               {{"node0 to node3", "4 x 2 H100", {{"#ff0000", "#00ff00"}, {}}}},
@@ -63,7 +63,7 @@ Content with_answer() {
   return {"Title", "2026-01-31T12:00:00Z", "sextant test", {answer, more}};
 }
 
-// Of 8 on the whole width the parts take 3 and 1, the interval begins at 3.5 and ends at 6.
+// The whole width is 8: the parts take 3 and 1, the interval begins at 3.5 and ends at 6.
 TEST(Html, DrawsBarsAndMachinesWithoutAScript) {
   const std::string page = write_html(with_answer());
   EXPECT_THAT(page, HasSubstr("<p class=\"verdict\">It takes &lt;2&gt; s.</p>"));

@@ -72,7 +72,7 @@ TEST(Report, AnswersFirstAndFoldsTheRest) {
   EXPECT_TRUE(std::all_of(content.sections.begin() + 1, content.sections.end(),
                           [](const Section& section) { return section.folded; }));
   const Prediction& prediction = input.prediction->content;
-  const std::string verdict = std::get<Verdict>(summary.blocks.front()).text;
+  const std::string verdict = std::get<LeadText>(summary.blocks.front()).text;
   EXPECT_THAT(verdict, HasSubstr(" takes " + format_seconds(prediction.iteration_s)));
   EXPECT_THAT(verdict, HasSubstr("The longest task is "));
   const Bar& time = first_of<BarList>(summary).bars.front();
