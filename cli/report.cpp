@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "ask/data_files.h"
+#include "ask/measured/cluster_verdict.h"
 #include "cli/shared/command.h"
 #include "sextant/error.h"
 
@@ -55,6 +57,11 @@ int run(const Options& options) {
   if (!input.placement && !input.simulation && !input.cluster && !input.runs && !input.coefficients &&
       !input.accuracy && !input.plan && !input.prediction && !input.search && !input.explanation) {
     throw_bad_input("nothing to report: give a folder with cluster.json, runs.json, ..., or single documents");
+  }
+  if (input.cluster) {
+    if (const auto data = find_data_folder())
+      input.cluster_verdict =
+          judge_cluster(input.cluster->content, Facts::load(*data / "gpus.json", *data / "models.json"));
   }
   if (options.json) {
     std::fputs(format_json(report_json(input)).c_str(), stdout);
