@@ -33,6 +33,7 @@ struct ReportInput {
   std::optional<Document<coschedule::Placement>> placement;
   std::optional<Document<coschedule::Simulation>> simulation;
   std::optional<ClusterVerdict> cluster_verdict;
+  bool is_anonymous = false;       // content/anonymous.h
   std::vector<std::string> notes;  // sentences for the top of the page
 };
 
