@@ -16,8 +16,8 @@
 #include "cli/shared/command.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "probes/cluster_probe.h"
 #include "probes/host/gemm_shapes.h"
+#include "probes/ranks/cluster_probe.h"
 #include "sextant/error.h"
 #include "sextant/model.h"
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/json_value.h"
-#include "probes/cluster_probe.h"
 #include "probes/comm/communicator.h"
 #include "probes/gpu/gpu_devices.h"
 #include "probes/gpu/gpu_ranks.h"
+#include "probes/ranks/cluster_probe.h"
 #include "sextant/precision.h"
 
 namespace sextant::cli {

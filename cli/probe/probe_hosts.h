@@ -7,7 +7,7 @@
 
 #include "cli/command_line/command.h"
 #include "probes/fleet/fleet_probe.h"
-#include "probes/fleet/links/schedule.h"
+#include "probes/schedule/host_schedule.h"
 
 namespace sextant::cli {
 

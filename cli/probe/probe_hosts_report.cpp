@@ -9,9 +9,9 @@
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
-#include "probes/fleet/fleet_cluster.h"
+#include "probes/assembly/fleet_cluster.h"
 #include "probes/fleet/fleet_outliers.h"
-#include "probes/fleet/fleet_record.h"
+#include "probes/report/fleet_record.h"
 
 namespace sextant::cli {
 namespace {

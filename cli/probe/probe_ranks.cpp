@@ -10,11 +10,11 @@
 #include "cli/shared/interrupt.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "probes/assembly/pair_turns.h"
 #include "probes/collective/growing_groups.h"
-#include "probes/fleet/host_list.h"
-#include "probes/link/link_rounds.h"
-#include "probes/rank_journal.h"
+#include "probes/journal/rank_journal.h"
+#include "probes/schedule/host_list.h"
+#include "probes/schedule/link_rounds.h"
+#include "probes/schedule/pair_turns.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/cluster_probe.h"
 #include "probes/comm/communicator.h"
+#include "probes/ranks/cluster_probe.h"
 
 namespace sextant::cli {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "probes/assembly/pair_turns.h"
 #include "probes/link/link_probe.h"
-#include "probes/report/host_places.h"
 #include "probes/report/rank_report.h"
+#include "probes/schedule/host_places.h"
+#include "probes/schedule/pair_turns.h"
 #include "sextant/cluster.h"
 
 namespace sextant {

@@ -79,10 +79,10 @@ struct Level {
   std::vector<RankPair> without;
 };
 
-class Assembly {
+class RankLinks {
  public:
-  Assembly(const std::vector<PlacedRank>& ranks, const std::vector<LinkMeasurement>& measurements,
-           const LinkRules& rules)
+  RankLinks(const std::vector<PlacedRank>& ranks, const std::vector<LinkMeasurement>& measurements,
+            const LinkRules& rules)
       : ranks_(ranks), rules_(rules) {
     for (const LinkMeasurement& link : measurements) {
       if (link.fit) {
@@ -272,7 +272,7 @@ class Assembly {
 
 ClusterLinks assemble_links(const std::vector<PlacedRank>& ranks,
                             const std::vector<LinkMeasurement>& measurements, const LinkRules& rules) {
-  return Assembly(ranks, measurements, rules).links();
+  return RankLinks(ranks, measurements, rules).links();
 }
 
 }  // namespace sextant

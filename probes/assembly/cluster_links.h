@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/assembly/pair_turns.h"
 #include "probes/link/link_probe.h"
+#include "probes/schedule/pair_turns.h"
 #include "sextant/cluster.h"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "probes/fleet/compare/outlier_links.h"
+#include "probes/outliers/outlier_links.h"
 #include "sextant/statistics.h"
 
 namespace sextant {

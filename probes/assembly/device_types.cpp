@@ -8,7 +8,7 @@
 
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
-#include "probes/fleet/compare/outliers.h"
+#include "probes/outliers/outliers.h"
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 

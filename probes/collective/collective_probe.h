@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "probes/assembly/pair_turns.h"
 #include "probes/collective/collectives.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/clock.h"
 #include "probes/harness/probe_result.h"
 #include "probes/harness/sampling.h"
-#include "probes/report/host_place.h"
+#include "probes/schedule/host_place.h"
+#include "probes/schedule/pair_turns.h"
 
 namespace sextant {
 

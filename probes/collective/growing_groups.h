@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "probes/collective/collective_probe.h"
-#include "probes/report/host_place.h"
+#include "probes/schedule/host_place.h"
 
 namespace sextant {
 

@@ -6,8 +6,8 @@
 
 #include "documents/values/names.h"
 #include "probes/assembly/cluster_assembly.h"
-#include "probes/fleet/compare/outlier_links.h"
-#include "probes/fleet/compare/outliers.h"
+#include "probes/outliers/outlier_links.h"
+#include "probes/outliers/outliers.h"
 #include "sextant/cluster.h"
 #include "sextant/document.h"
 #include "sextant/error.h"

@@ -11,9 +11,9 @@
 
 #include "core/json_value.h"
 #include "probes/fleet/agent_link.h"
-#include "probes/fleet/device_report.h"
-#include "probes/fleet/journal.h"
-#include "probes/link/tournament.h"
+#include "probes/journal/fleet_journal.h"
+#include "probes/report/device_report.h"
+#include "probes/schedule/tournament.h"
 
 namespace sextant {
 

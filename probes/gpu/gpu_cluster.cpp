@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "probes/assembly/cluster_assembly.h"
-#include "probes/cluster_findings.h"
+#include "probes/campaign/findings.h"
 #include "probes/collective/growing_groups.h"
 #include "probes/topology/gpu_place.h"
 #include "sextant/error.h"

@@ -1,9 +1,9 @@
 // A Cluster whose devices are GPUs: those of this host, or one for each rank of a job.
 #pragma once
 
-#include "probes/cluster_probe.h"
 #include "probes/gpu/gpu_link_report.h"
 #include "probes/gpu/gpu_ranks.h"
+#include "probes/ranks/cluster_probe.h"
 
 namespace sextant {
 

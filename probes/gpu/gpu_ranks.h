@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "probes/cluster_probe.h"
 #include "probes/gpu/gpu_nccl.h"
 #include "probes/gpu/gpu_probe.h"
-#include "probes/rank_journal.h"
+#include "probes/journal/rank_journal.h"
+#include "probes/ranks/cluster_probe.h"
 #include "probes/report/rank_report.h"
 #include "probes/topology/gpu_fabric.h"
 #include "probes/topology/link_facts.h"

@@ -21,7 +21,7 @@
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 #include "probes/link/alpha_beta.h"
-#include "probes/link/tournament.h"
+#include "probes/schedule/tournament.h"
 
 namespace sextant {
 

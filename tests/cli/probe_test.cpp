@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/json_value.h"
-#include "probes/fleet/fleet_record.h"
+#include "probes/report/fleet_record.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

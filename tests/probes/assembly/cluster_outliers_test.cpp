@@ -6,7 +6,7 @@
 namespace sextant {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(ClusterOddities, ABadHostAndABadCableAreNamedWithHowFarOffAndHowSure) {
   std::vector<PlacedRank> ranks;

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/probes/fleet/fleet_fixture.h"
+#include "tests/probes/report/fleet_fixture.h"
 
 namespace sextant {
 namespace {
