@@ -6,7 +6,6 @@
 #include <string>
 
 #include "probes/assembly/cluster_assembly.h"
-#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {
@@ -34,8 +33,6 @@ bool do_hosts_meet(const HostGroups& groups, LinkLevel level) {
   if (level == LinkLevel::within_region) return std::any_of(regions.begin(), regions.end(), has_two);
   return has_two(regions);
 }
-
-bool is_off(double one, double usual) { return std::abs(one / usual - 1) > kOddLinkFraction; }
 
 }  // namespace
 
@@ -101,16 +98,10 @@ Quantity ClassRates::median_of(int number, const std::vector<bool>& is_slowed,
     values.push_back(of_pair.value);
     spreads.push_back(of_pair.spread_fraction.value_or(0));
   }
-  const double between = values.size() > 1 ? relative_spread(values) : 0.0;
   std::string note = "median of " + std::to_string(values.size()) + (values.size() == 1 ? " pair" : " pairs");
   if (values.size() < members.size())
     note += "; without " + std::to_string(members.size() - values.size()) + " that a host slows";
-  return measured(median(values), std::max(median(spreads), between), note);
-}
-
-bool is_odd(const LinkRate& one, const LinkRate& usual) {
-  return is_off(one.latency_s.value, usual.latency_s.value) ||
-         is_off(one.bytes_per_s.value, usual.bytes_per_s.value);
+  return median_quantity(values, spreads, note);
 }
 
 double distance(const LinkRate& one, const LinkRate& usual) {

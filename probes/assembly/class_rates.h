@@ -39,9 +39,6 @@ class ClassRates {
   std::vector<bool> bandwidth_is_slowed_;
 };
 
-// More than kOddLinkFraction apart in latency or bandwidth.
-[[nodiscard]] bool is_odd(const LinkRate& one, const LinkRate& usual);
-
 // |log| of the larger ratio of the two.
 [[nodiscard]] double distance(const LinkRate& one, const LinkRate& usual);
 

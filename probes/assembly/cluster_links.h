@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "probes/link/link_probe.h"
-#include "probes/schedule/pair_turns.h"
+#include "probes/schedule/rank_pairs.h"
 #include "sextant/cluster.h"
 
 namespace sextant {

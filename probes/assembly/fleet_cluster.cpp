@@ -10,7 +10,6 @@
 #include "probes/assembly/link_capacities.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
-#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {
@@ -21,7 +20,7 @@ struct FleetMember {
   Cluster cluster;  // of this host alone
 };
 
-std::vector<FleetMember> members_of(const FleetOutcome& outcome, std::vector<std::string>& warnings) {
+std::vector<FleetMember> members_of(const FleetRecord& outcome, std::vector<std::string>& warnings) {
   std::vector<FleetMember> members;
   for (const HostOutcome& host : outcome.hosts) {
     if (!host.why_lost.empty() || !host.devices) {
@@ -30,7 +29,7 @@ std::vector<FleetMember> members_of(const FleetOutcome& outcome, std::vector<std
       continue;
     }
     try {
-      members.push_back({&host, parse_document<Cluster>(compact(host.devices->cluster)).content});
+      members.push_back({&host, parse_document<Cluster>(host.devices->cluster.dump()).content});
     } catch (const Error& error) {
       warnings.push_back(host.host.name +
                          " is not in the cluster document: its measurements are invalid: " + error.what());
@@ -48,8 +47,9 @@ Quantity merge(const std::vector<Quantity>& quantities) {
     spreads.push_back(quantity.spread_fraction.value_or(0));
   }
   Quantity merged = quantities.front();
-  merged.value = median(values);
-  merged.spread_fraction = std::max(median(spreads), relative_spread(values));
+  const Quantity middle = median_quantity(values, spreads, "");
+  merged.value = middle.value;
+  merged.spread_fraction = middle.spread_fraction;
   const std::string note = merged.note.value_or("");
   merged.note = (note.empty() ? "" : note + "; ") + ("median of " + std::to_string(values.size()) + " hosts");
   return merged;
@@ -74,12 +74,6 @@ std::map<std::string, DeviceType> types_of(const std::vector<FleetMember>& membe
   std::map<std::string, DeviceType> types;
   for (const auto& [name, same] : by_name) types[name] = merge_device_types(same);
   return types;
-}
-
-bool is_odd(const LinkRate& one, const LinkRate& usual) {
-  const auto off = [](const Quantity& a, const Quantity& b) { return std::abs(a.value / b.value - 1); };
-  return off(one.latency_s, usual.latency_s) > kOddLinkFraction ||
-         off(one.bytes_per_s, usual.bytes_per_s) > kOddLinkFraction;
 }
 
 // The level within a node, and links of nodes that differ from it.
@@ -115,7 +109,7 @@ struct Pairs {
   std::vector<MeasuredPair> measured;
 };
 
-Pairs pairs_of(const std::vector<FleetMember>& members, const FleetOutcome& outcome, int sockets) {
+Pairs pairs_of(const std::vector<FleetMember>& members, const FleetRecord& outcome, int sockets) {
   Pairs pairs;
   std::map<std::string, int> number_of;
   for (const FleetMember& member : members) {
@@ -145,18 +139,11 @@ PairModel model_of(const Pairs& pairs, PairQuantity quantity) {
 
 // Each host is probed for itself, so what differs between them shows nowhere else.
 void warn_of_settings(const std::vector<FleetMember>& members, std::vector<std::string>& warnings) {
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> hosts_with;  // by setting and value
+  std::vector<std::pair<std::string, NetworkSettings>> of_hosts;
   for (const FleetMember& member : members) {
-    for (const auto& [name, value] : member.cluster.environment()) hosts_with[name];
+    of_hosts.emplace_back(member.host->host.name, member.cluster.environment());
   }
-  for (auto& [name, by_value] : hosts_with) {
-    if (name == "CUDA_VISIBLE_DEVICES") continue;  // launchers give each host its own
-    for (const FleetMember& member : members) {
-      const auto found = member.cluster.environment().find(name);
-      const bool is_set = found != member.cluster.environment().end();
-      by_value[is_set ? "\"" + found->second + "\"" : "not set"].push_back(member.host->host.name);
-    }
-    if (by_value.size() < 2) continue;
+  for (const auto& [name, by_value] : different_settings(of_hosts)) {
     std::string seen;
     for (const auto& [value, hosts] : by_value) {
       const std::string others = hosts.size() > 1 ? " and " + std::to_string(hosts.size() - 1) + " more" : "";
@@ -235,7 +222,7 @@ std::optional<LinkRate> link_rate(const PairMeasurement& pair, int sockets) {
                sockets == 1 ? "one TCP stream" : "the slowest of several TCP streams times their number")};
 }
 
-FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome& outcome, int sockets) {
+FleetCluster assemble_fleet_cluster(const std::string& name, const FleetRecord& outcome, int sockets) {
   FleetCluster fleet;
   const std::vector<FleetMember> members = members_of(outcome, fleet.warnings);
   if (members.empty()) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "probes/assembly/fleet_links.h"
-#include "probes/fleet/fleet_probe.h"
+#include "probes/report/fleet_record.h"
 #include "sextant/cluster.h"
 
 namespace sextant {
@@ -27,7 +27,7 @@ struct FleetCluster {
 };
 
 // `sockets`: number that NCCL opens to one peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD).
-[[nodiscard]] FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome& outcome,
+[[nodiscard]] FleetCluster assemble_fleet_cluster(const std::string& name, const FleetRecord& outcome,
                                                   int sockets);
 
 // Returns the link of one measured pair; nullopt if this number of streams was not measured.

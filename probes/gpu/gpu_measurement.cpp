@@ -15,13 +15,6 @@ DeviceConditions conditions_of(std::vector<DeviceState> states, std::size_t coun
   return {std::move(states)};
 }
 
-const ProbeResult* find(const std::vector<ProbeResult>& results, const std::string& name) {
-  for (const ProbeResult& result : results) {
-    if (result.name == name && result.has_value()) return &result;
-  }
-  return nullptr;
-}
-
 std::optional<ProbeResult> best_of(const std::vector<ProbeResult>& results, const std::string& name) {
   const ProbeResult* best = nullptr;
   int variants = 0;
@@ -39,8 +32,8 @@ std::optional<ProbeResult> best_of(const std::vector<ProbeResult>& results, cons
 }
 
 std::optional<ProbeResult> per_node(const std::vector<ProbeResult>& results) {
-  const ProbeResult* one = find(results, "launch/graph/1");
-  const ProbeResult* many = find(results, "launch/graph/" + std::to_string(kLongGraphNodes));
+  const ProbeResult* one = find_value(results, "launch/graph/1");
+  const ProbeResult* many = find_value(results, "launch/graph/" + std::to_string(kLongGraphNodes));
   if (one == nullptr || many == nullptr || many->value <= one->value) return std::nullopt;
   ProbeResult result;
   result.name = "launch/graph/per_node";

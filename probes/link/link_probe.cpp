@@ -59,9 +59,7 @@ struct Report {
 
   static Report parse(const std::string& text) {
     const Json json = parse_json(text);
-    Report report{{}, json["should_stop"].get<bool>()};
-    for (const Json& point : json["points"]) report.points.push_back(ProbeResult::parse(JsonView(point)));
-    return report;
+    return {parse_results(JsonView(json["points"])), json["should_stop"].get<bool>()};
   }
   [[nodiscard]] std::string text() const {
     return Json{{"points", to_json(points)}, {"should_stop", should_stop}}.dump();
@@ -80,8 +78,8 @@ class RoundMember {
     order_.lost = options.lost;
   }
 
-  LinkOutcome lead(const std::vector<std::vector<RankPair>>& rounds);
-  LinkOutcome follow(const std::vector<std::vector<RankPair>>& rounds);
+  LinkOutcome lead(const PairRounds& rounds);
+  LinkOutcome follow(const PairRounds& rounds);
 
  private:
   [[nodiscard]] std::string name_of(int rank) const {
@@ -187,7 +185,7 @@ void RoundMember::add_pairs_without_leader(const std::vector<RankPair>& round,
   }
 }
 
-LinkOutcome RoundMember::lead(const std::vector<std::vector<RankPair>>& rounds) {
+LinkOutcome RoundMember::lead(const PairRounds& rounds) {
   LinkOutcome outcome;
   int tag = 0;
   for (const auto& round : rounds) {
@@ -213,7 +211,7 @@ LinkOutcome RoundMember::lead(const std::vector<std::vector<RankPair>>& rounds) 
   return outcome;
 }
 
-LinkOutcome RoundMember::follow(const std::vector<std::vector<RankPair>>& rounds) {
+LinkOutcome RoundMember::follow(const PairRounds& rounds) {
   // The time for which rank 0 waits in the round before, and a margin.
   const double limit_s = longest_round_s(context_, options_) + 4 * options_.answer_limit_s;
   const auto check = [&](bool has_come) {
@@ -250,6 +248,30 @@ LinkMeasurement fit_link(RankPair pair, std::vector<ProbeResult> points) {
   return link;
 }
 
+std::vector<LinkMeasurement> fit_links(const std::vector<ProbeResult>& points) {
+  std::map<RankPair, std::vector<ProbeResult>> by_pair;
+  for (const ProbeResult& point : points) by_pair[{point.rank, point.peer}].push_back(point);
+  std::vector<LinkMeasurement> links;
+  links.reserve(by_pair.size());
+  for (auto& [pair, of_pair] : by_pair) links.push_back(fit_link(pair, std::move(of_pair)));
+  return links;
+}
+
+std::set<RankPair> measured_pairs(const std::vector<ProbeResult>& points) {
+  std::set<RankPair> pairs;
+  for (const LinkMeasurement& link : fit_links(points)) {
+    if (link.fit) pairs.insert(link.pair);
+  }
+  return pairs;
+}
+
+std::vector<ProbeResult> points_of_measured_pairs(const std::vector<ProbeResult>& points) {
+  const std::set<RankPair> pairs = measured_pairs(points);
+  std::vector<ProbeResult> measured = points;
+  std::erase_if(measured, [&](const ProbeResult& point) { return !pairs.contains({point.rank, point.peer}); });
+  return measured;
+}
+
 double longest_round_s(const ProbeContext& context, const LinkOptions& options) {
   const double point_s = context.sampling.warm_up_s + context.sampling.stopping.budget_s;
   return static_cast<double>(options.message_bytes.size()) * point_s + kSlowAnswers * options.answer_limit_s;
@@ -257,8 +279,8 @@ double longest_round_s(const ProbeContext& context, const LinkOptions& options) 
 
 LinkRanks::LinkRanks(Communicator& world) : ranks(world.split(0, world.rank())), hosts(world.hosts()) {}
 
-LinkOutcome measure_links(LinkRanks& link_ranks, const std::vector<std::vector<RankPair>>& rounds,
-                          const ProbeContext& context, const LinkOptions& options) {
+LinkOutcome measure_links(LinkRanks& link_ranks, const PairRounds& rounds, const ProbeContext& context,
+                          const LinkOptions& options) {
   if (link_ranks.ranks->size() == 1) return {};
   RoundMember member(link_ranks, context, options);
   LinkOutcome outcome = link_ranks.ranks->rank() == kLeader ? member.lead(rounds) : member.follow(rounds);
@@ -266,8 +288,8 @@ LinkOutcome measure_links(LinkRanks& link_ranks, const std::vector<std::vector<R
   return outcome;
 }
 
-LinkOutcome measure_links(Communicator& world, const std::vector<std::vector<RankPair>>& rounds,
-                          const ProbeContext& context, const LinkOptions& options) {
+LinkOutcome measure_links(Communicator& world, const PairRounds& rounds, const ProbeContext& context,
+                          const LinkOptions& options) {
   LinkRanks link_ranks(world);
   return measure_links(link_ranks, rounds, context, options);
 }

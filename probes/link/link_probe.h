@@ -1,7 +1,7 @@
 // Latency and bandwidth between pairs of ranks.
 //
 // A point is the time of one message one way: half a round trip, messages of `bytes` in both directions. Pairs
-// are measured in rounds of disjoint pairs at the same time (link_rounds.h); idle ranks wait without using
+// are measured in rounds of disjoint pairs at the same time (schedule/rank_pairs.h); idle ranks wait without using
 // their core. In each pair the lower rank leads and times. The content of each size is sent there and back once
 // more, untimed, and compared.
 //
@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ struct LinkMeasurement {
 
 // Fits the points, which must be of one pair and sorted by size.
 [[nodiscard]] LinkMeasurement fit_link(RankPair pair, std::vector<ProbeResult> points);
+// Fits the points of each pair, which must be sorted by size.
+[[nodiscard]] std::vector<LinkMeasurement> fit_links(const std::vector<ProbeResult>& points);
+// Returns the pairs whose points all have a value and together a fit.
+[[nodiscard]] std::set<RankPair> measured_pairs(const std::vector<ProbeResult>& points);
+// Returns the points of these pairs: the others must be measured again.
+[[nodiscard]] std::vector<ProbeResult> points_of_measured_pairs(const std::vector<ProbeResult>& points);
 
 // 16 MiB take as long at 0.56 MB/s; a rank that is silent for longer is gone.
 inline constexpr double kAnswerLimit_s = 30;
@@ -72,9 +79,9 @@ struct LinkRanks {
 };
 
 // Collective; `rounds` are the same on every rank. Throws Error(machine) if rank 0 was lost.
-[[nodiscard]] LinkOutcome measure_links(LinkRanks& link_ranks, const std::vector<std::vector<RankPair>>& rounds,
+[[nodiscard]] LinkOutcome measure_links(LinkRanks& link_ranks, const PairRounds& rounds,
                                         const ProbeContext& context, const LinkOptions& options);
-[[nodiscard]] LinkOutcome measure_links(Communicator& world, const std::vector<std::vector<RankPair>>& rounds,
+[[nodiscard]] LinkOutcome measure_links(Communicator& world, const PairRounds& rounds,
                                         const ProbeContext& context, const LinkOptions& options);
 
 // Returns the maximum time of one round before a silent rank is lost.

@@ -68,8 +68,7 @@ RankDevice::RankDevice(Communicator& world, const ProbeOptions& options)
   if (options.is_smoke_test) context_.memory_limit_bytes = std::min(context_.memory_limit_bytes, kSmokeBytes);
 }
 
-RankReport RankDevice::measure(LivenessBarrier& muster, const std::function<bool()>& should_stop,
-                               const std::function<void(const std::string&)>& step) {
+RankReport RankDevice::measure(LivenessBarrier& muster, const ProbeHooks& hooks) {
   RankReport report;
   report.rank = rank_;
   report.host = place_.host;
@@ -81,9 +80,9 @@ RankReport RankDevice::measure(LivenessBarrier& muster, const std::function<bool
   context_.agreement = [&muster](bool is_enough) { return !muster.any(!is_enough); };
   report.results = measure_points([&](const char* what) {
     muster.show();
-    if (muster.any(should_stop && should_stop()))
+    if (muster.any(hooks.should_stop && hooks.should_stop()))
       throw_machine_failed("interrupted before the devices were measured");
-    step(what);
+    hooks.step(what);
   });
   context_.agreement = ProbeContext().agreement;
   report.results.push_back(capacity_result(report.memory_bytes, place_.ranks));

@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "probes/campaign/probe_hooks.h"
+#include "probes/campaign/probe_options.h"
 #include "probes/gathering/liveness_barrier.h"
 #include "probes/harness/environment.h"
 #include "probes/harness/pinning.h"
 #include "probes/harness/probe_context.h"
-#include "probes/ranks/cluster_probe.h"
 
 namespace sextant {
 
@@ -31,9 +32,8 @@ class RankDevice {
   [[nodiscard]] const ProbeContext& context() const { return context_; }
 
   // Measures in step: all ranks visit the same points and stop together, until one is missing
-  // (liveness_barrier.h). `step` gets the next step. Throws Error(machine) if a rank was told to stop early.
-  [[nodiscard]] RankReport measure(LivenessBarrier& muster, const std::function<bool()>& should_stop,
-                                   const std::function<void(const std::string&)>& step);
+  // (liveness_barrier.h). Throws Error(machine) if a rank was told to stop early.
+  [[nodiscard]] RankReport measure(LivenessBarrier& muster, const ProbeHooks& hooks);
 
  private:
   [[nodiscard]] std::vector<ProbeResult> measure_points(const std::function<void(const char*)>& before);

@@ -6,9 +6,7 @@ namespace sextant {
 namespace {
 
 void add_samples(DeviceReport& report, const JsonView& view) {
-  for (const JsonView& result : view.required("results").items()) {
-    report.results.push_back(ProbeResult::parse(result));
-  }
+  report.results = parse_results(view.required("results"));
   for (const JsonView& warning : view.required("warnings").items()) {
     report.warnings.push_back(warning.any_text());
   }

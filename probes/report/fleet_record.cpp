@@ -5,52 +5,40 @@
 namespace sextant {
 namespace {
 
-FleetRecord::HostEntry parse_host(const JsonView& view) {
+HostOutcome parse_host(const JsonView& view) {
   view.allow_only({"name", "region", "zone", "has_devices", "why_no_devices", "results", "warnings", "why_lost",
                    "refusals"});
-  FleetRecord::HostEntry host;
-  host.name = view.required("name").text();
-  host.region = view.required("region").text();
-  host.zone = view.required("zone").text();
-  host.has_devices = view.required("has_devices").flag();
+  HostOutcome host;
+  host.host.name = view.required("name").text();
+  host.host.region = view.required("region").text();
+  host.host.zone = view.required("zone").text();
+  if (view.required("has_devices").flag()) {
+    host.devices.emplace();
+    if (const auto results = view.optional("results")) host.devices->results = parse_results(*results);
+    if (const auto warnings = view.optional("warnings")) {
+      for (const JsonView& warning : warnings->items()) host.devices->warnings.push_back(warning.any_text());
+    }
+  }
   if (const auto why = view.optional("why_no_devices")) host.why_no_devices = why->text();
   if (const auto why = view.optional("why_lost")) host.why_lost = why->text();
-  if (const auto refusals = view.optional("refusals")) host.refusals = parse_refusals(*refusals);
-  if (const auto results = view.optional("results")) {
-    for (const JsonView& result : results->items()) host.results.push_back(ProbeResult::parse(result));
-  }
-  if (const auto warnings = view.optional("warnings")) {
-    for (const JsonView& warning : warnings->items()) host.warnings.push_back(warning.any_text());
-  }
+  if (const auto refusals = view.optional("refusals")) host.refusals = Refusals::parse(*refusals);
   return host;
 }
 
-Json host_to_json(const FleetRecord::HostEntry& host) {
-  Json out = {
-      {"name", host.name}, {"region", host.region}, {"zone", host.zone}, {"has_devices", host.has_devices}};
+Json host_to_json(const HostOutcome& host) {
+  Json out = {{"name", host.host.name},
+              {"region", host.host.region},
+              {"zone", host.host.zone},
+              {"has_devices", host.devices.has_value()}};
   if (!host.why_no_devices.empty()) out["why_no_devices"] = host.why_no_devices;
   if (!host.why_lost.empty()) out["why_lost"] = host.why_lost;
-  if (host.refusals) out["refusals"] = to_json(*host.refusals);
-  if (!host.results.empty()) out["results"] = to_json(host.results);
-  if (!host.warnings.empty()) out["warnings"] = host.warnings;
+  if (host.refusals) out["refusals"] = host.refusals->to_json();
+  if (host.devices && !host.devices->results.empty()) out["results"] = to_json(host.devices->results);
+  if (host.devices && !host.devices->warnings.empty()) out["warnings"] = host.devices->warnings;
   return out;
 }
 
 }  // namespace
-
-FleetRecord FleetRecord::of(const FleetOutcome& outcome) {
-  FleetRecord record;
-  for (const HostOutcome& host : outcome.hosts) {
-    const DeviceReport& devices = host.devices ? *host.devices : DeviceReport{};
-    record.hosts.push_back({host.host.name, host.host.region, host.host.zone, host.devices.has_value(),
-                            host.why_no_devices, devices.results, devices.warnings, host.why_lost,
-                            host.refusals});
-  }
-  record.pairs = outcome.pairs;
-  record.failed_pairs = outcome.failed_pairs;
-  record.is_interrupted = outcome.is_interrupted;
-  return record;
-}
 
 FleetRecord FleetRecord::parse(const JsonView& view) {
   view.allow_only({"hosts", "pairs", "failed_pairs", "is_interrupted"});
@@ -69,7 +57,7 @@ FleetRecord FleetRecord::parse(const JsonView& view) {
 
 Json FleetRecord::to_json() const {
   Json out = {{"hosts", Json::array()}, {"pairs", Json::array()}, {"failed_pairs", Json::array()}};
-  for (const HostEntry& host : hosts) out["hosts"].push_back(host_to_json(host));
+  for (const HostOutcome& host : hosts) out["hosts"].push_back(host_to_json(host));
   for (const PairMeasurement& pair : pairs) out["pairs"].push_back(pair.to_json());
   for (const FailedPair& pair : failed_pairs) {
     out["failed_pairs"].push_back({{"from", pair.from}, {"to", pair.to}, {"why", pair.why}});

@@ -81,6 +81,13 @@ void check_against(const std::vector<Host>& earlier, const Host& host) {
 
 }  // namespace
 
+std::vector<HostPlace> places_of(const std::vector<Host>& hosts) {
+  std::vector<HostPlace> places;
+  places.reserve(hosts.size());
+  for (const Host& host : hosts) places.push_back({host.name, host.region, host.zone});
+  return places;
+}
+
 std::vector<Host> parse_host_list(std::string_view text, const std::string& file) {
   std::vector<Host> hosts;
   std::istringstream lines{std::string(text)};

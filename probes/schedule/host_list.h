@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/schedule/host_place.h"
+
 namespace sextant {
 
 struct Host {
@@ -23,6 +25,8 @@ struct Host {
 
   friend bool operator==(const Host&, const Host&) = default;
 };
+
+[[nodiscard]] std::vector<HostPlace> places_of(const std::vector<Host>& hosts);
 
 // `file` is for messages: Error(bad_input) "hosts.txt:3: ...". Names and zones over regions are unique.
 [[nodiscard]] std::vector<Host> parse_host_list(std::string_view text, const std::string& file);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
-#include <iterator>
 #include <numeric>
 #include <random>
 #include <set>
@@ -103,16 +102,10 @@ PairRounds schedule_pairs(std::span<const HostPlace> places, const ScheduleOptio
 PairRounds remaining_rounds(std::span<const HostPlace> places, const PairRounds& rounds,
                             std::span<const RankPair> measured, const ScheduleOptions& options) {
   check(options);
-  const std::set<RankPair> done(measured.begin(), measured.end());
-  PairRounds left;
+  PairRounds left = rounds;
+  remove_pairs(left, {measured.begin(), measured.end()});
   std::vector<RankPair> pairs;
-  for (const auto& round : rounds) {
-    std::vector<RankPair> of_round;
-    std::copy_if(round.begin(), round.end(), std::back_inserter(of_round),
-                 [&done](const RankPair& pair) { return !done.contains(pair); });
-    pairs.insert(pairs.end(), of_round.begin(), of_round.end());
-    if (!of_round.empty()) left.push_back(std::move(of_round));
-  }
+  for (const auto& round : left) pairs.insert(pairs.end(), round.begin(), round.end());
   PairRounds packed = pack_rounds(group_hosts(places), std::move(pairs), options.max_at_once_between_regions);
   return packed.size() < left.size() ? packed : left;
 }

@@ -2,7 +2,7 @@
 //
 // Few hosts: all pairs. Many: each host meets about log2 n others of its zone, which are chosen at random so
 // that they connect it, and a few hosts of other zones and of other regions; other pairs are estimated
-// (pair_model.h). Rounds are disjoint pairs, which are measured at the same time.
+// (estimates/pair_model.h). Rounds are disjoint pairs, which are measured at the same time.
 //
 // Bounds, for n > all_pairs_up_to hosts in any mix of zones and regions and the default options:
 //   pairs  <= n (ceil(log2 n) / 2 + 4), so at most 1.25 n log2 n;
@@ -19,8 +19,6 @@
 #include "probes/schedule/host_groups.h"
 
 namespace sextant {
-
-using PairRounds = std::vector<std::vector<RankPair>>;
 
 struct ScheduleOptions {
   int all_pairs_up_to = 64;      // hosts; with more, pairs are sampled

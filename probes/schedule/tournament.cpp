@@ -4,6 +4,13 @@
 
 namespace sextant {
 
+void remove_pairs(PairRounds& rounds, const std::set<RankPair>& pairs) {
+  for (auto& round : rounds) {
+    std::erase_if(round, [&](const RankPair& pair) { return pairs.contains(pair); });
+  }
+  std::erase_if(rounds, [](const auto& round) { return round.empty(); });
+}
+
 // With an odd number of ranks the last seat is empty, and who meets it rests.
 int tournament_round_count(int ranks) { return ranks < 2 ? 0 : ranks + ranks % 2 - 1; }
 
@@ -22,8 +29,8 @@ std::vector<RankPair> tournament_round(int ranks, int round) {
   return pairs;
 }
 
-std::vector<std::vector<RankPair>> tournament_rounds(int ranks) {
-  std::vector<std::vector<RankPair>> rounds;
+PairRounds tournament_rounds(int ranks) {
+  PairRounds rounds;
   rounds.reserve(static_cast<std::size_t>(tournament_round_count(ranks)));
   for (int round = 0; round < tournament_round_count(ranks); ++round) {
     rounds.push_back(tournament_round(ranks, round));

@@ -1,6 +1,7 @@
 // All pairs of ranks in rounds of disjoint pairs.
 #pragma once
 
+#include <set>
 #include <vector>
 
 namespace sextant {
@@ -14,6 +15,12 @@ struct RankPair {
                           const RankPair&) = default;  // NOLINT(modernize-use-nullptr): its own
 };
 
+// Rounds of disjoint pairs, which are measured at the same time.
+using PairRounds = std::vector<std::vector<RankPair>>;
+
+// Removes pairs, and the rounds that become empty.
+void remove_pairs(PairRounds& rounds, const std::set<RankPair>& pairs);
+
 // Returns one round of the tournament below, 0 <= round < tournament_round_count(ranks), without the others.
 [[nodiscard]] std::vector<RankPair> tournament_round(int ranks, int round);
 // Returns 0 for fewer than two ranks.
@@ -22,6 +29,6 @@ struct RankPair {
 // Round-robin tournament by the circle method (Kirkman, 1847): every pair exactly once, no rank twice in a
 // round; ranks - 1 rounds for an even number of ranks and `ranks` rounds for an odd one (one rank rests in
 // each). Fewer than two ranks: no rounds.
-[[nodiscard]] std::vector<std::vector<RankPair>> tournament_rounds(int ranks);
+[[nodiscard]] PairRounds tournament_rounds(int ranks);
 
 }  // namespace sextant

@@ -17,8 +17,8 @@ using testing::kRate;
 using testing::kRoundTrip_s;
 using testing::pair;
 
-FleetOutcome three_hosts() {
-  FleetOutcome outcome;
+FleetRecord three_hosts() {
+  FleetRecord outcome;
   outcome.hosts = {host("a"), host("b"), host("c", 0.5)};
   outcome.pairs = {pair("a", "b"), pair("c", "a"), pair("b", "c")};
   return outcome;
@@ -63,7 +63,7 @@ TEST(FleetCluster, DevicesOfTwoHostsShareTheirRate) {
 
 // Two hosts in each of two regions: of four pairs two can be measured at once.
 TEST(FleetCluster, RegionsHaveWhatPairsReachedTogether) {
-  FleetOutcome outcome;
+  FleetRecord outcome;
   for (const char* name : {"a", "b", "c", "d"}) {
     outcome.hosts.push_back(host(name));
     Host& one = outcome.hosts.back().host;
@@ -113,7 +113,7 @@ TEST(FleetCluster, TheSlowerDirectionCounts) {
 }
 
 TEST(FleetCluster, LeavesOutWhoWasLost) {
-  FleetOutcome outcome = three_hosts();
+  FleetRecord outcome = three_hosts();
   outcome.hosts[1].why_lost = "was ended by signal 9";
   outcome.hosts[2].devices.reset();
   const FleetCluster fleet = assemble_fleet_cluster("lab", outcome, 1);
@@ -126,7 +126,7 @@ TEST(FleetCluster, LeavesOutWhoWasLost) {
 
 // The document has one environment: where hosts differ, that is said.
 TEST(FleetCluster, WarnsOfSettingsThatDiffer) {
-  FleetOutcome outcome = three_hosts();
+  FleetRecord outcome = three_hosts();
   const auto set = [&](std::size_t i, const std::string& value) {
     outcome.hosts[i].devices->cluster["environment"] = {{"NCCL_SOCKET_IFNAME", value}};
   };
@@ -140,7 +140,7 @@ TEST(FleetCluster, WarnsOfSettingsThatDiffer) {
 }
 
 TEST(FleetCluster, SaysWhyThereIsNone) {
-  FleetOutcome outcome = three_hosts();
+  FleetRecord outcome = three_hosts();
   outcome.pairs.clear();
   EXPECT_FALSE(assemble_fleet_cluster("lab", outcome, 1).cluster.has_value());
   EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("no pair of hosts"));
@@ -149,7 +149,7 @@ TEST(FleetCluster, SaysWhyThereIsNone) {
 }
 
 TEST(FleetCluster, PairsThatWereNotMeasuredAreEstimatedWithAnError) {
-  FleetOutcome outcome = three_hosts();
+  FleetRecord outcome = three_hosts();
   outcome.pairs.pop_back();
   const FleetCluster fleet = assemble_fleet_cluster("lab", outcome, 1);
   ASSERT_TRUE(fleet.cluster.has_value());

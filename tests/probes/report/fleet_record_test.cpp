@@ -18,26 +18,26 @@ TEST(FleetRecord, GoesThroughItsDocument) {
   EXPECT_EQ(parse_document<FleetRecord>(format_document(document)).content, document.content);
 }
 
-// Results and warnings of a host's probe are in the document.
+// Results and warnings of a host's probe are in the document, without the host's cluster and how it is reached.
 TEST(FleetRecord, HasTheDevicesResultsAndWarnings) {
-  FleetOutcome outcome;
-  outcome.hosts.push_back(testing::host("a"));
-  outcome.hosts.back().devices->results = {testing::result("memory/read", "bytes/s", 2e12, 5)};
-  outcome.hosts.back().devices->warnings = {"3 points were measured while the GPU was held back"};
-  const FleetRecord record = FleetRecord::of(outcome);
+  FleetRecord record;
+  record.hosts.push_back(testing::host("a"));
+  record.hosts.back().devices->results = {testing::result("memory/read", "bytes/s", 2e12, 5)};
+  record.hosts.back().devices->warnings = {"3 points were measured while the GPU was held back"};
   const Json json = record.to_json();
   EXPECT_EQ(json["hosts"][0]["results"][0]["rank"], 5);
   EXPECT_EQ(json["hosts"][0]["results"][0]["samples_s"].size(), 3U);
   EXPECT_EQ(json["hosts"][0]["warnings"][0], "3 points were measured while the GPU was held back");
+  record.hosts.back().devices->cluster = Json();
+  record.hosts.back().host = {"a", "r", "z", "", "", ""};
   EXPECT_EQ(FleetRecord::parse(JsonView(json)), record);
 }
 
 // Nobody knows what a host that was lost had refused: that is not none.
 TEST(FleetRecord, RefusalsOfALostHostAreUnknown) {
-  FleetOutcome outcome;
-  outcome.hosts.push_back(testing::host("a"));
-  outcome.hosts.back().why_lost = "was ended by signal 9";
-  const FleetRecord record = FleetRecord::of(outcome);
+  FleetRecord record;
+  record.hosts.push_back(
+      {{"a", "r", "z", "", "", ""}, std::nullopt, "", "was ended by signal 9", std::nullopt});
   const Json json = record.to_json();
   EXPECT_FALSE(json["hosts"][0].contains("refusals"));
   EXPECT_EQ(FleetRecord::parse(JsonView(json)), record);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
+#include "probes/comm/thread_communicator.h"
 #include "tests/probes/report/reports.h"
 
 namespace sextant {
@@ -26,10 +27,16 @@ TEST(RankReport, RoundTripsThroughJsonExactly) {
   EXPECT_EQ(RankReport::parse(JsonView(parse_json(format_json(report.to_json())))), report);
 }
 
-TEST(ExchangeReports, ASingleRankHasItsOwn) {
-  const auto world = make_serial_communicator();
-  const RankReport mine = rank_report(0, "a");
-  EXPECT_EQ(exchange_reports(*world, mine), std::vector<RankReport>{mine});
+TEST(ExchangeResults, HaveThoseOfAllRanksInTheirOrder) {
+  run_on_threads(3, [](Communicator& world) {
+    std::vector<ProbeResult> mine(static_cast<std::size_t>(world.rank()),
+                                  value_result("memory/read", "bytes/s", 1));
+    for (ProbeResult& result : mine) result.rank = world.rank();
+    const std::vector<ProbeResult> all = exchange_results(world, mine);
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[0].rank, 1);
+    EXPECT_EQ(all[2].rank, 2);
+  });
 }
 
 }  // namespace

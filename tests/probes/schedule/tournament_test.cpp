@@ -43,5 +43,11 @@ TEST_P(Tournament, HasTheFewestRounds) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Tournament, testing::Values(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33, 64));
 
+TEST(RemovePairs, LeavesNoEmptyRound) {
+  PairRounds rounds = {{{0, 2}, {1, 3}}, {{0, 1}}, {{2, 3}}};
+  remove_pairs(rounds, {{0, 2}, {0, 1}});
+  EXPECT_EQ(rounds, (PairRounds{{{1, 3}}, {{2, 3}}}));
+}
+
 }  // namespace
 }  // namespace sextant

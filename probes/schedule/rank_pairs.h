@@ -1,4 +1,4 @@
-// All pairs of ranks in turns of undisturbed measurements, the most informative pairs first.
+// Pairs of the ranks of a job, and when they are measured.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,14 @@ namespace sextant {
 // The kind of link between two ranks of one host: "nvlink-18", "host_bridge".
 using KindOfPair = std::function<std::string(int low, int high)>;
 
-// Every pair once; pairs of one turn share no host, because those of one host share its bridges and adapters.
+// Rounds in which ranks that are cores measure their links. First every pair of nodes, by the first rank of each,
+// in rounds of disjoint pairs (N - 1 rounds for an even number N of nodes): if all ranks of a node were measured
+// with all of another at once, each pair would get a share of the rate of their adapters. Then the ranks of each
+// node among themselves, all nodes at the same time.
+[[nodiscard]] PairRounds rounds_of_ranks(const std::vector<std::string>& host_of_rank);
+
+// All pairs of ranks that are GPUs in turns of undisturbed measurements, the most informative pairs first. Every
+// pair once; pairs of one turn share no host, because those of one host share its bridges and adapters.
 // On one host that is one pair after another; on h hosts up to h / 2 pairs between hosts, or h within them, at
 // a time. In this order:
 //   1. on every host one pair of each kind,

@@ -1,4 +1,4 @@
-#include "probes/schedule/pair_turns.h"
+#include "probes/schedule/rank_pairs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,33 @@
 
 namespace sextant {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(RoundsOfRanks, HaveNodesFirstThenTheRanksOfEach) {
+  const PairRounds rounds = rounds_of_ranks({"a", "a", "b", "b", "c", "c", "d", "d"});
+  ASSERT_EQ(rounds.size(), 3U + 1U);  // N - 1, and one within all nodes
+  std::set<RankPair> pairs;
+  for (std::size_t round = 0; round < 3; ++round) {
+    EXPECT_EQ(rounds[round].size(), 2U);  // every node in each
+    pairs.insert(rounds[round].begin(), rounds[round].end());
+  }
+  EXPECT_THAT(pairs, ElementsAre(RankPair{0, 2}, RankPair{0, 4}, RankPair{0, 6}, RankPair{2, 4}, RankPair{2, 6},
+                                 RankPair{4, 6}));
+  EXPECT_THAT(rounds[3], ElementsAre(RankPair{0, 1}, RankPair{2, 3}, RankPair{4, 5}, RankPair{6, 7}));
+}
+
+TEST(RoundsOfRanks, OneNodeHasItsOwnPairsAndOneRankEachOnlyNodes) {
+  EXPECT_EQ(rounds_of_ranks({"a", "a", "a"}).size(), 3U);
+  EXPECT_THAT(rounds_of_ranks({"a", "b"}), ElementsAre(ElementsAre(RankPair{0, 1})));
+  EXPECT_THAT(rounds_of_ranks({}), IsEmpty());
+}
+
+TEST(RoundsOfRanks, NeedNoRanksNumberedHostByHost) {
+  EXPECT_THAT(rounds_of_ranks({"a", "b", "a", "b"}),
+              ElementsAre(ElementsAre(RankPair{0, 1}), ElementsAre(RankPair{0, 2}, RankPair{1, 3})));
+}
 
 std::vector<std::string> hosts(int count, int each) {
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-#include "probes/schedule/pair_turns.h"
+#include "probes/schedule/rank_pairs.h"
 
 #include <algorithm>
 #include <map>
@@ -9,14 +9,32 @@
 namespace sextant {
 namespace {
 
-std::vector<RankPair> pairs_among(const std::vector<int>& ranks) {
-  std::vector<RankPair> pairs;
-  for (const auto& round : tournament_rounds(static_cast<int>(ranks.size()))) {
-    for (const RankPair& seats : round) {
-      pairs.push_back(
-          {ranks[static_cast<std::size_t>(seats.low)], ranks[static_cast<std::size_t>(seats.high)]});
+// The ranks of each host, hosts in the order of their first rank.
+std::vector<std::vector<int>> ranks_by_host(const std::vector<std::string>& host_of_rank) {
+  std::map<std::string, std::size_t> number_of;
+  std::vector<std::vector<int>> ranks;
+  for (std::size_t rank = 0; rank < host_of_rank.size(); ++rank) {
+    const auto [found, is_new] = number_of.try_emplace(host_of_rank[rank], ranks.size());
+    if (is_new) ranks.emplace_back();
+    ranks[found->second].push_back(static_cast<int>(rank));
+  }
+  return ranks;
+}
+
+// Rounds of all pairs of these ranks.
+PairRounds rounds_among(const std::vector<int>& ranks) {
+  PairRounds rounds = tournament_rounds(static_cast<int>(ranks.size()));
+  for (auto& round : rounds) {
+    for (RankPair& seats : round) {
+      seats = {ranks[static_cast<std::size_t>(seats.low)], ranks[static_cast<std::size_t>(seats.high)]};
     }
   }
+  return rounds;
+}
+
+std::vector<RankPair> pairs_among(const std::vector<int>& ranks) {
+  std::vector<RankPair> pairs;
+  for (const auto& round : rounds_among(ranks)) pairs.insert(pairs.end(), round.begin(), round.end());
   return pairs;
 }
 
@@ -31,14 +49,24 @@ std::size_t put_kinds_first(std::vector<RankPair>& pairs, const KindOfPair& kind
 
 }  // namespace
 
-PairTurns::PairTurns(const std::vector<std::string>& host_of_rank, const KindOfPair& kind_of_pair)
-    : ranks_(host_of_rank.size()) {
-  std::map<std::string, std::size_t> number_of_host;
-  for (std::size_t rank = 0; rank < ranks_; ++rank) {
-    const auto [host, is_new] = number_of_host.try_emplace(host_of_rank[rank], ranks_of_host_.size());
-    if (is_new) ranks_of_host_.emplace_back();
-    ranks_of_host_[host->second].push_back(static_cast<int>(rank));
+PairRounds rounds_of_ranks(const std::vector<std::string>& host_of_rank) {
+  std::vector<int> firsts;
+  PairRounds within_nodes;
+  for (const std::vector<int>& ranks : ranks_by_host(host_of_rank)) {
+    firsts.push_back(ranks.front());
+    const PairRounds own = rounds_among(ranks);
+    within_nodes.resize(std::max(within_nodes.size(), own.size()));
+    for (std::size_t round = 0; round < own.size(); ++round) {
+      within_nodes[round].insert(within_nodes[round].end(), own[round].begin(), own[round].end());
+    }
   }
+  PairRounds rounds = rounds_among(firsts);
+  rounds.insert(rounds.end(), within_nodes.begin(), within_nodes.end());
+  return rounds;
+}
+
+PairTurns::PairTurns(const std::vector<std::string>& host_of_rank, const KindOfPair& kind_of_pair)
+    : ranks_(host_of_rank.size()), ranks_of_host_(ranks_by_host(host_of_rank)) {
   for (const auto& ranks : ranks_of_host_) {
     within_.push_back(pairs_among(ranks));
     kinds_ = std::max(kinds_, put_kinds_first(within_.back(), kind_of_pair));
