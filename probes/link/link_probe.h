@@ -5,9 +5,10 @@
 // their core. In each pair the lower rank leads and times. The content of each size is sent there and back once
 // more, untimed, and compared.
 //
-// Rank 0 leads the rounds: it starts each round on every rank, receives the results of its pairs, and passes
-// them on before the next one. Every wait has a timeout. A rank that is silent for longer is lost: its pairs
-// are left out and the rest continues without it. Without rank 0 this is impossible: then the others throw.
+// All ranks meet after each round (gathering/liveness_barrier.h). Rank 0 receives the results of the pairs, passes
+// them on, and gives the order for the next round. Every wait has a timeout. A rank that is silent for longer is
+// lost: its pairs are left out and the rest continues without it. Without rank 0 this is impossible: then the
+// others throw.
 #pragma once
 
 #include <functional>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "probes/comm/communicator.h"
+#include "probes/gathering/liveness_barrier.h"
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 #include "probes/link/alpha_beta.h"
@@ -69,13 +71,14 @@ struct LinkOutcome {
   bool is_interrupted = false;      // the same on all ranks that are not lost
 };
 
-// Ranks with a communicator of their own, separate from other messages. Make it while all of them respond,
+// Ranks with a communicator of their own, separate from other messages, and a way to meet. Make it while all of them respond,
 // because this step is a collective without a timeout.
 struct LinkRanks {
   explicit LinkRanks(Communicator& world);
 
   std::unique_ptr<Communicator> ranks;  // null if one was lost
-  std::vector<std::string> hosts;       // by rank
+  std::unique_ptr<LivenessBarrier> muster;
+  std::vector<std::string> hosts;  // by rank
 };
 
 // Collective; `rounds` are the same on every rank. Throws Error(machine) if rank 0 was lost.

@@ -1,4 +1,4 @@
-#include "probes/link/kept_communicators.h"
+#include "probes/comm/kept_communicators.h"
 
 #include <mutex>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "probes/link/limited_message.h"
+#include "probes/comm/limited_message.h"
 
 #include <chrono>
 #include <cstring>
