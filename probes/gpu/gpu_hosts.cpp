@@ -1,7 +1,9 @@
 #include "probes/gpu/gpu_hosts.h"
 
+#include <exception>
 #include <utility>
 
+#include "probes/comm/thread_communicator.h"
 #include "probes/gpu/gpu_rank_steps.h"
 #include "probes/gpu/nccl_of_job.h"
 #include "sextant/error.h"
@@ -10,7 +12,7 @@ namespace sextant {
 namespace {
 
 // Callbacks with the results for a host's GPUs, with their numbers in the job: measurements of devices on the
-// thread that measures; NCCL on any thread.
+// thread that measures; NCCL on another thread.
 struct HostSteps {
   int first_gpu = 0;
   std::function<void(const std::vector<ProbeResult>&)> on_points;
@@ -33,15 +35,14 @@ class HostProbe {
     measure_gpus();
     if (found_.gpus.devices.empty())
       throw_machine_failed("there is no GPU to measure: " + found_.gpus.sentence);
-    indices_.clear();
+    found_.first_index = found_.gpus.devices.front().index;
     for (const GpuFacts& gpu : found_.gpus.devices) {
-      indices_.push_back(gpu.index);
       found_.places.push_back(place_of(tools_, gpu, host_, bus_ids(found_.gpus.devices)));
     }
-    measure_nccl(part);
-    found_.first_index = indices_.front();
+    std::vector<ProbeResult> nccl = measure_nccl(part);
     for (GpuFacts& gpu : found_.gpus.devices) gpu.index += steps_.first_gpu;
     found_.gpus.results = in_the_job(std::move(found_.gpus.results));
+    append(found_.gpus.results, std::move(nccl));
     return std::move(found_);
   }
 
@@ -49,44 +50,45 @@ class HostProbe {
   [[nodiscard]] std::vector<ProbeResult> in_the_job(std::vector<ProbeResult> results) const {
     return renumbered(std::move(results), [this](int gpu) { return gpu + steps_.first_gpu; });
   }
-  // The finished results of this host.
-  [[nodiscard]] std::vector<ProbeResult> done(const std::vector<ProbeResult>& results) const {
-    return numbered_from(results, steps_.first_gpu, static_cast<int>(tools_.devices.list().size()));
-  }
 
   void measure_gpus() {
     GpuProbeOptions own = with_steps(options_.gpus, options_.hooks);
-    own.done = done(options_.done.device_points);
+    const int gpus = static_cast<int>(tools_.devices.list().size());
+    own.done = numbered_from(options_.done.device_points, steps_.first_gpu, gpus);
     own.on_result = [this](const ProbeResult& result) { steps_.on_points(in_the_job({result})); };
     found_.gpus = probe_gpus(tools_.devices, tools_.sensors, own, tools_.clock);
   }
 
-  void measure_nccl(NcclPart part) {
-    const std::size_t threads = indices_.size();
-    OfAllThreads turns(threads, [this](const auto& turn) { steps_.on_turn(in_the_job(turn)); });
-    std::string level;
-    OfAllThreads levels(threads, [&](const auto& results) { steps_.on_level(level, in_the_job(results)); });
-    std::mutex mutex;
-    CollectiveOptions nccl = options_.nccl;
-    nccl.kind_of_pair = kinds_of(found_.places);
-    const std::vector<ProbeResult> before = points_of_measured_pairs(done(options_.done.points));
-    nccl.steps.done_pairs = measured_pairs(before);
-    nccl.steps.on_turn = [&](const std::vector<ProbeResult>& mine) { turns.add(mine); };
-    if (steps_.on_level) {
-      nccl.steps.done_levels = options_.done.levels;
-      nccl.steps.on_level = [&](const std::string& name, const std::vector<ProbeResult>& mine) {
-        {
-          const std::lock_guard lock(mutex);
-          level = name;  // all threads are in the same one
-        }
-        levels.add(mine);
-      };
+  // A thread for each GPU is its rank.
+  [[nodiscard]] std::vector<ProbeResult> measure_nccl(NcclPart part) {
+    NcclMembers members;
+    GpuRanks job;
+    for (const GpuFacts& gpu : found_.gpus.devices) {
+      members.numbers.push_back(gpu.index + steps_.first_gpu);
+      members.hosts.push_back(host_);
+      job.found.reports.emplace_back().rank = members.numbers.back();
     }
+    members.kind_of_pair = kinds_of(found_.places);
+    members.part = part;
+    ProbeHooks hooks;
+    hooks.on_links = steps_.on_turn;
+    hooks.on_collectives = steps_.on_level;
+    std::vector<ProbeResult> results;
     options_.hooks.step("NCCL within hosts");
-    append(found_.gpus.results,
-           measure_nccl_in_threads(indices_, tools_.make_collectives, nccl, tools_.clock, part));
-    append(found_.gpus.results, before);
-    if (steps_.on_level) append(found_.gpus.results, done(options_.done.collectives));
+    try {
+      run_on_threads(static_cast<int>(members.numbers.size()), [&](Communicator& ranks) {
+        NcclMembers own = members;
+        own.gpu = found_.gpus.devices[static_cast<std::size_t>(ranks.rank())].index;
+        own.shows_points = ranks.rank() == 0;
+        GpuRanks of_thread = job;
+        measure_nccl_of_job(ranks, tools_, options_, hooks, own, of_thread);
+        if (ranks.rank() == 0) results = of_thread.found.results();
+      });
+    } catch (const std::exception& error) {
+      results = {failed_result(waived_result("nccl", "s", ""), error.what())};
+      results.front().rank = members.numbers.front();
+    }
+    return results;
   }
 
   std::string host_;
@@ -94,7 +96,6 @@ class HostProbe {
   const GpuClusterOptions& options_;
   HostSteps steps_;
   HostOfGpus found_;
-  std::vector<int> indices_;  // of the GPUs on the host
 };
 
 std::vector<RankReport> reports_of(const HostOfGpus& host, const GpuTools& tools) {
@@ -139,7 +140,7 @@ GpuRanks measure_this_host(Communicator& ranks, const GpuTools& tools, const Gpu
 GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
                           const GpusOfRanks& shared) {
   const auto me = static_cast<std::size_t>(ranks.rank());
-  NcclMembers members{0, {0}, shared.hosts, {}, "NCCL between hosts"};  // a host's number is its first GPU's
+  NcclMembers members{0, {0}, shared.hosts};  // a host's number is its first GPU's
   for (std::size_t rank = 1; rank < shared.visible.size(); ++rank) {
     members.numbers.push_back(members.numbers.back() + shared.visible[rank - 1]);
   }
@@ -155,7 +156,9 @@ GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools, const GpuC
       "each rank measured all GPUs of its host, but NCCL collectives and NCCL between hosts used only the "
       "first GPU of each host: start one rank per GPU (srun --ntasks-per-node, mpirun --map-by ppr:8:node) "
       "to use all of them.");
-  if (job.found.lost.empty()) measure_nccl_of_job(ranks, tools, options, members, job);
+  if (!job.found.lost.empty()) return job;
+  options.hooks.common_step("NCCL between hosts");
+  measure_nccl_of_job(ranks, tools, options, options.hooks, members, job);
   return job;
 }
 

@@ -99,12 +99,4 @@ CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks&
   return options;
 }
 
-void OfAllThreads::add(const std::vector<ProbeResult>& mine) {
-  const std::lock_guard lock(mutex_);
-  all_.insert(all_.end(), mine.begin(), mine.end());
-  if (++have_added_ < threads_) return;
-  have_added_ = 0;
-  on_all_(std::exchange(all_, {}));
-}
-
 }  // namespace sextant

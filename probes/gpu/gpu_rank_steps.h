@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -37,20 +36,5 @@ void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks);
 
 // Returns NCCL's options, in which each point also reports a step.
 [[nodiscard]] CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks);
-
-// Collects the values that several threads pass in turn, and passes them on once all have.
-class OfAllThreads {
- public:
-  OfAllThreads(std::size_t threads, std::function<void(const std::vector<ProbeResult>&)> on_all)
-      : threads_(threads), on_all_(std::move(on_all)) {}
-  void add(const std::vector<ProbeResult>& mine);
-
- private:
-  std::size_t threads_;
-  std::function<void(const std::vector<ProbeResult>&)> on_all_;
-  std::mutex mutex_;
-  std::size_t have_added_ = 0;
-  std::vector<ProbeResult> all_;
-};
 
 }  // namespace sextant

@@ -49,9 +49,10 @@ class OwnGpu {
     measure_device();
     job_.found.warnings = shared_.warnings_of_idle_gpus();
     if (!job_.found.lost.empty()) return std::move(job_);
-    NcclMembers members{shared_.mine.index, {}, shared_.hosts, kinds_of(job_.found.reports), "NCCL"};
+    NcclMembers members{shared_.mine.index, {}, shared_.hosts, kinds_of(job_.found.reports)};
     for (int rank = 0; rank < ranks_.size(); ++rank) members.numbers.push_back(rank);
-    measure_nccl_of_job(ranks_, tools_, options_, members, job_);
+    options_.hooks.common_step("NCCL");
+    measure_nccl_of_job(ranks_, tools_, options_, options_.hooks, members, job_);
     return std::move(job_);
   }
 

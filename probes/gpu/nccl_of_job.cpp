@@ -12,9 +12,9 @@ namespace {
 
 class JobNccl {
  public:
-  JobNccl(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
+  JobNccl(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options, const ProbeHooks& hooks,
           const NcclMembers& members)
-      : ranks_(ranks), tools_(tools), options_(options), hooks_(options.hooks), members_(members) {
+      : ranks_(ranks), tools_(tools), options_(options), hooks_(hooks), members_(members) {
     std::vector<ProbeResult> between = options.done.points;
     std::erase_if(between,
                   [this](const ProbeResult& point) { return !rank_of(point.rank) || !rank_of(point.peer); });
@@ -49,6 +49,7 @@ class JobNccl {
     remains.add(measured_before_);
     remains.add(options_.done.collectives);
     CollectiveOptions nccl = with_common_steps(options_.nccl, hooks_);
+    if (!members_.shows_points) nccl.on_point = {};
     nccl.kind_of_pair = members_.kind_of_pair;
     nccl.places = options_.cluster.hosts.of(members_.hosts);
     for (const RankPair& pair : measured_pairs(measured_before_))
@@ -67,14 +68,14 @@ class JobNccl {
       hooks_.common_step("NCCL collectives");
     };
     nccl.steps.is_told_to_stop = [this] { return is_told_to_stop(ranks_, hooks_); };
-    hooks_.common_step(members_.step);
-    return in_the_job(measure_nccl(ranks_, members_.gpu, tools_.make_collectives, nccl, tools_.clock));
+    return in_the_job(
+        measure_nccl(ranks_, members_.gpu, tools_.make_collectives, nccl, tools_.clock, members_.part));
   }
 
   // The results of an earlier probe that this rank led: of pairs that are not measured again, and of levels.
   [[nodiscard]] std::vector<ProbeResult> led_before() const {
     std::vector<ProbeResult> results = measured_before_;
-    append(results, options_.done.collectives);
+    if (members_.part == NcclPart::all) append(results, options_.done.collectives);
     const int own = members_.numbers[static_cast<std::size_t>(ranks_.rank())];
     std::erase_if(results, [own](const ProbeResult& result) { return result.rank != own; });
     return results;
@@ -91,8 +92,8 @@ class JobNccl {
 }  // namespace
 
 void measure_nccl_of_job(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
-                         const NcclMembers& members, GpuRanks& job) {
-  JobNccl(ranks, tools, options, members).measure(job);
+                         const ProbeHooks& hooks, const NcclMembers& members, GpuRanks& job) {
+  JobNccl(ranks, tools, options, hooks, members).measure(job);
 }
 
 }  // namespace sextant

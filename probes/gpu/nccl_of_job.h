@@ -1,4 +1,5 @@
-// NCCL between one GPU of each rank of a job: all its GPUs, or the first of each host.
+// NCCL between one GPU of each rank: all GPUs of a job, or the first of each host; or those of one host, whose ranks
+// are threads of a process.
 #pragma once
 
 #include <string>
@@ -13,12 +14,13 @@ struct NcclMembers {
   std::vector<int> numbers;        // of the GPUs in the job, by rank, ascending
   std::vector<std::string> hosts;  // by rank
   KindOfPair kind_of_pair = {};    // classifies the links of a host; may be empty
-  std::string step;                // "NCCL between hosts"
+  NcclPart part = NcclPart::all;
+  bool shows_points = true;  // false for all but one of the threads of a process
 };
 
 // Collective. Measures the pairs and collectives that an earlier probe has not, and adds the results, by the
 // numbers of GPUs: those of all ranks to the findings, those that this rank led to its own.
 void measure_nccl_of_job(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
-                         const NcclMembers& members, GpuRanks& job);
+                         const ProbeHooks& hooks, const NcclMembers& members, GpuRanks& job);
 
 }  // namespace sextant
