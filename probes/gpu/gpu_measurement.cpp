@@ -53,10 +53,11 @@ std::optional<ProbeResult> per_node(const std::vector<ProbeResult>& results) {
 
 ProbeResult measure_gpu_point(const GpuPoint& point, GpuDevices& devices, const GpuFacts& gpu,
                               GpuSensors& sensors, const SamplingOptions& sampling, const Clock& clock) {
-  ProbeResult result = waived_result(point.name, point.unit, "");
+  ProbeResult result = waived_result(point.name, point.unit, point.why_not);
   result.rank = gpu.index;
+  if (!point.why_not.empty()) return result;
   try {
-    const GpuOperationOrReason prepared = point.prepare(devices);
+    const GpuOperationOrReason prepared = devices.make(gpu.index, point.work);
     if (!prepared.operation) {
       result.sentence = prepared.reason;
       return result;

@@ -87,13 +87,13 @@ class LinkProbe {
     end_s_ = start_s + options_.total_budget_s * static_cast<double>(gpus_.size());
     for (std::size_t from = 0; from < gpus_.size(); ++from) {
       for (std::size_t to = from + 1; to < gpus_.size(); ++to) {
-        add(gpus_[from], gpus_[to], gpu_link_points(gpus_[from].index, gpus_[to].index));
+        add(gpus_[from], gpus_[to], gpu_link_points(gpus_[to].index));
       }
     }
     for (const GpuFacts& from : gpus_) {
       for (const GpuFacts& to : gpus_) {
         if (from.index == to.index) continue;
-        add(from, to, gpu_peer_points(from.index, to.index, from.index < to.index));
+        add(from, to, gpu_peer_points(to.index, from.index < to.index));
       }
     }
     return std::move(results_);

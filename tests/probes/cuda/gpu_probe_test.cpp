@@ -261,8 +261,8 @@ TEST(GpuDevices, AreThereOrSayWhyNot) {
     return;
   }
   EXPECT_THAT(devices->list(), IsEmpty());
-  EXPECT_EQ(devices->memory(0, GpuMemoryAccess::read, 1 << 20).operation, nullptr);
-  EXPECT_EQ(devices->gemm(0, Precision::bf16, square_gemm(256), false).reason, devices->absence());
+  EXPECT_EQ(devices->make(0, GpuMemory{GpuMemoryAccess::read, 1 << 20}).operation, nullptr);
+  EXPECT_EQ(devices->make(0, GpuGemm{Precision::bf16, square_gemm(256), false}).reason, devices->absence());
   EXPECT_EQ(probe_gpus().outcome, ProbeOutcome::waived);
 }
 

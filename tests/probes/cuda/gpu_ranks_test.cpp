@@ -199,7 +199,7 @@ TEST(GpuRanks, HandOverEveryFinishedMeasurement) {
   const auto probes = clusters_of(job);
   const std::size_t points = gpu_points(FakeHost(1).gpus.list().front(), {}).size();
   const std::size_t copies =
-      gpu_link_points(0, 1).size() + gpu_peer_points(0, 1, true).size() + gpu_peer_points(1, 0, false).size();
+      gpu_link_points(1).size() + gpu_peer_points(1, true).size() + gpu_peer_points(0, false).size();
   EXPECT_EQ(heard.journal.device_points.size(), 4 * points + 2 * copies);
   EXPECT_EQ(measured_pairs(heard.journal.points).size(), 6U);
   EXPECT_EQ(heard.journal.levels, (std::set<std::string>{"all", "node"}));
