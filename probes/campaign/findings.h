@@ -16,7 +16,7 @@
 namespace sextant {
 
 struct Findings {
-  // By rank, each with the results that it led. Reports of ranks that were lost before are missing.
+  // Reports are by rank, each with the results that it led. Those of ranks that were lost before are missing.
   std::vector<RankReport> reports;
   std::vector<ProbeResult> collectives;  // of cores; those of GPUs are in the reports
   std::vector<std::string> warnings;     // about the job as a whole

@@ -177,12 +177,6 @@ std::vector<ProbeResult> probe_gpu_links(GpuDevices& devices, const std::vector<
   return LinkProbe(devices, gpus, sensors, options, clock).all();
 }
 
-GpuProbe probe_gpus(const GpuProbeOptions& options) {
-  const auto devices = make_gpu_devices();
-  const auto sensors = make_nvml_sensors();
-  return probe_gpus(*devices, *sensors, options);
-}
-
 std::vector<std::string> warnings_of(const GpuProbe& probe) {
   std::vector<std::string> warnings;
   if (!probe.no_sensors.empty()) warnings.push_back(probe.no_sensors + ".");

@@ -342,6 +342,32 @@ TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
   }
 }
 
+// The pairs within hosts are in the reports of a resumed probe already when NCCL between hosts begins.
+TEST(GpuRanks, WhatIsLeftOfAResumedProbeHasEachPairOnce) {
+  Heard first;
+  Job job{fake_hosts(3, 1), 2};
+  job.hooks = [&](int rank) { return rank == 0 ? first.hooks() : ProbeHooks{}; };
+  static_cast<void>(clusters_of(job));
+  job.done.device_points = first.journal.device_points;
+  job.done.points = first.journal.points;
+  std::optional<ClusterProbe> left;
+  ProbeHooks::Remains remains;
+  job.hooks = [&](int rank) {
+    ProbeHooks hooks;
+    if (rank != 0) return hooks;
+    hooks.on_remains = [&](const ProbeHooks::Remains& asked) { remains = asked; };
+    hooks.on_collectives = [&](const std::string&, const auto&) { left = remains({{2, "rank 2 is silent"}}); };
+    return hooks;
+  };
+  static_cast<void>(clusters_of(job));
+  ASSERT_TRUE(left.has_value());
+  std::erase_if(left->results,
+                [](const ProbeResult& result) { return !result.name.starts_with("nccl/pair/"); });
+  const std::multiset<std::string> names = names_of(left->results);
+  EXPECT_EQ(names.size(), first.journal.points.size());
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+}
+
 TEST(GpuRanks, GpusWithoutARankAreNamed) {
   const auto probes = clusters_of({fake_hosts(2, 2), 4});
   EXPECT_THAT(
