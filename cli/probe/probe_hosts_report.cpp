@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/probe/probe_output.h"
+#include "cli/probe/verdict_line.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
@@ -129,6 +130,7 @@ int report_on_hosts(const ProbeHostsOptions& options, const FleetRecord& fleet) 
   }
   if (!files.samples.empty()) say_wrote(files.samples);
   if (found.cluster && !files.out.empty()) say_wrote(files.out);
+  if (found.cluster && !files.json) print_verdict(*found.cluster);
   return finish_probe(files, is_whole(options, fleet, found), fleet.is_interrupted);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/probe/verdict_line.h"
 #include "cli/shared/command.h"
 #include "core/json_value.h"
 #include "probes/comm/communicator.h"
@@ -23,7 +24,8 @@ int finish_probe(const ProbeFiles& files, bool is_whole, bool is_interrupted) {
   return kMachineFailed;
 }
 
-int write_outputs(const ProbeFiles& files, const Measured& measured, bool may_end_job) {
+int write_outputs(const ProbeCommand& command, const Measured& measured, bool may_end_job) {
+  const ProbeFiles& files = command.files;
   const ClusterProbe& probe = measured.probe;
   const bool has_cluster = probe.why_no_cluster.empty();
   if (!files.out.empty() && has_cluster) save_document(files.out, probe.cluster);
@@ -40,6 +42,7 @@ int write_outputs(const ProbeFiles& files, const Measured& measured, bool may_en
   for (const std::string& warning : probe.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   if (!files.out.empty() && has_cluster) say_wrote(files.out);
   if (!files.samples.empty()) say_wrote(files.samples);
+  if (has_cluster && !files.json && !command.probe.is_smoke_test) print_verdict(probe.cluster);
   if (!has_cluster) std::fprintf(stderr, "warning: no cluster document: %s\n", probe.why_no_cluster.c_str());
   const int exit_code = finish_probe(files, probe.is_whole(), probe.is_interrupted);
   std::fflush(stdout);
