@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sextant/statistics.h"
-#include "tests/probes/fleet/links/simulated_fleet.h"
+#include "tests/probes/assembly/simulated_fleet.h"
 
 namespace sextant {
 namespace {

@@ -1,6 +1,5 @@
 // sextant probe: measures devices, memory and links.
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -8,16 +7,16 @@
 #include <vector>
 
 #include "cli/command_line/checks.h"
+#include "cli/probe/kept_probe.h"
 #include "cli/probe/probe_devices.h"
 #include "cli/probe/probe_emulated.h"
 #include "cli/probe/probe_hosts.h"
-#include "cli/probe/probe_ranks.h"
+#include "cli/probe/probe_output.h"
+#include "cli/probe/probe_schedule.h"
 #include "cli/probe/probe_tables.h"
-#include "cli/probe/verdict_line.h"
 #include "cli/shared/command.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "probes/cluster_probe.h"
 #include "probes/host/gemm_shapes.h"
 #include "sextant/error.h"
 #include "sextant/model.h"
@@ -38,10 +37,8 @@ std::vector<std::string> options_of_one_host(const ProbeCommand& options) {
 
 int run_on_hosts(const ProbeCommand& options, ProbeHostsOptions hosts) {
   if (!options.model.empty()) throw_bad_input("--model cannot be used with --hosts");
-  hosts.out = options.out;
-  hosts.samples = options.samples;
+  hosts.files = options.files;
   hosts.name = options.probe.name;
-  hosts.json = options.json;
   hosts.fleet.probe_devices = options.devices != "none";
   if (hosts.fleet.probe_devices) hosts.fleet.device_options = options_of_one_host(options);
   return probe_hosts(std::move(hosts));
@@ -58,80 +55,36 @@ void read_inputs(Communicator& ranks, ProbeCommand& options) {
   options.probe.collectives_budget_s = options.total_budget_s;
 }
 
-// Several ranks have a journal beside what they write.
-void choose_journal(Communicator& ranks, const ProbeCommand& options, ProbeHostsOptions& shared) {
-  if (!shared.journal.empty()) return;
-  const std::string& beside = options.out.empty() ? options.samples : options.out;
-  if (!beside.empty() && (ranks.size() > 1 || shared.resume)) shared.journal = beside + ".journal";
-  if (shared.resume && shared.journal.empty())
+// Several ranks have a journal next to their outputs.
+void choose_journal(Communicator& ranks, ProbeFiles& files) {
+  if (files.journal.empty() && (ranks.size() > 1 || files.resume)) {
+    files.journal = files.journal_beside_outputs();
+  }
+  if (files.resume && files.journal.empty())
     throw_bad_input("--resume: give --journal, or the --out or --samples");
 }
 
-// An incomplete probe keeps its journal.
-int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared, bool may_end_job) {
-  if (probe.is_whole()) {
-    if (!shared.journal.empty()) std::filesystem::remove(shared.journal);
-    return kDone;
-  }
-  if (!probe.why_no_cluster.empty()) {
-    std::fprintf(stderr, "warning: no cluster document: %s\n", probe.why_no_cluster.c_str());
-  }
-  std::fprintf(stderr, "%s", probe.is_interrupted ? "interrupted" : "some measurements are missing");
-  if (!shared.journal.empty()) {
-    std::fprintf(stderr, "; finished measurements are in %s, and --resume measures the rest",
-                 shared.journal.c_str());
-  }
-  std::fputs("\n", stderr);
-  std::fflush(stdout);
-  // Ranks that are silent do not come to the end of the job, and the others would wait for them.
-  if (!probe.lost.empty() && may_end_job) abort_all_ranks(kMachineFailed);
-  return kMachineFailed;
-}
-
-int write_outputs(const ProbeCommand& options, const Measured& measured, const ProbeHostsOptions& shared,
-                  bool may_end_job = true) {
-  const ClusterProbe& probe = measured.probe;
-  const bool has_cluster = probe.why_no_cluster.empty();
-  if (!options.out.empty() && has_cluster) save_document(options.out, probe.cluster);
-  if (!options.samples.empty()) {
-    Json samples = samples_to_json(probe);
-    samples.update(measured.more_samples);
-    write_text_file(options.samples, format_json(samples));
-  }
-  if (options.json && has_cluster) {
-    print_document(probe.cluster);
-  } else {
-    std::fputs(measured.text.c_str(), stdout);
-  }
-  for (const std::string& warning : probe.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  if (!options.out.empty() && has_cluster) say_wrote(options.out);
-  if (!options.samples.empty()) say_wrote(options.samples);
-  if (has_cluster && !options.json && !options.probe.is_smoke_test) print_verdict(probe.cluster);
-  return finish(probe, shared, may_end_job);
-}
-
 // The samples file has all measurements even if no cluster can be made of them.
-Measured measure_or_keep(const Target& target, Communicator& ranks, ProbeCommand& options,
-                         const ProbeHostsOptions& shared) {
-  std::vector<ProbeResult> seen;
-  options.probe.on_results = [&](const std::vector<ProbeResult>& results) { seen = results; };
+Measured measure_or_keep(const Target& target, Communicator& ranks, ProbeCommand& options) {
+  ClusterProbe seen;
+  options.probe.on_results = [&](const std::vector<ProbeResult>& results) { seen.results = results; };
   try {
-    return measure(target, ranks, options, {shared.journal, shared.resume});
+    return measure(target, ranks, options);
   } catch (const Error&) {
-    if (!seen.empty() && !options.samples.empty()) {
-      write_text_file(options.samples, format_json({{"results", to_json(seen)}, {"warnings", Json::array()}}));
+    if (!seen.results.empty() && !options.files.samples.empty()) {
+      write_text_file(options.files.samples, format_json(samples_to_json(seen)));
     }
     throw;
   }
 }
 
-int run(ProbeCommand options, ProbeHostsOptions shared) {
-  if (options.json) keep_stdout_for_documents();
+int run(ProbeCommand options) {
+  if (options.files.json) keep_stdout_for_documents();
   Communicator& ranks = world();
   read_inputs(ranks, options);
-  choose_journal(ranks, options, shared);
+  choose_journal(ranks, options.files);
   const Target target = find_target(ranks, options.devices);
-  if (shared.dry_run) {
+  if (options.files.dry_run) {
     const std::string text = target.gpus ? describe_gpu_schedule(ranks, options.probe, options.total_budget_s,
                                                                  static_cast<int>(target.gpus->list().size()))
                                          : describe_schedule(ranks, options.probe);
@@ -140,11 +93,11 @@ int run(ProbeCommand options, ProbeHostsOptions shared) {
   }
   // The job is ended by who asks for this, on a thread that may not speak to other ranks.
   options.on_remains = [&](const ClusterProbe& probe) {
-    static_cast<void>(write_outputs(options, {probe, describe(probe.results)}, shared, false));
+    static_cast<void>(write_outputs(options, {probe, describe(probe.results)}, false));
   };
-  const Measured measured = measure_or_keep(target, ranks, options, shared);
+  const Measured measured = measure_or_keep(target, ranks, options);
   if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;
-  return write_outputs(options, measured, shared);
+  return write_outputs(options, measured);
 }
 
 // Why these options make no sense together; empty when they do.
@@ -183,8 +136,8 @@ void add_probe(CommandLine& line) {
   const auto options = std::make_shared<ProbeCommand>();
   const Command command =
       line.add_command("probe", "Measure GPUs or CPU cores, memory and links; each MPI rank is one core");
-  command.add_output("--out", options->out, "Write the cluster document here");
-  command.add_output("--samples", options->samples, "Write all results with all their samples here");
+  command.add_output("--out", options->files.out, "Write the cluster document here");
+  command.add_output("--samples", options->files.samples, "Write all results with all their samples here");
   command
       .add_option("--devices", options->devices,
                   "Devices to measure: gpu, cpu (one core per rank), auto (GPUs if every rank has one), none "
@@ -237,7 +190,7 @@ void add_probe(CommandLine& line) {
       .check(number_between(0, 1))
       .shows_default();
   command.add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
-  command.add_flag("--json", options->json, "Print the cluster document instead of a table");
+  command.add_flag("--json", options->files.json, "Print the cluster document instead of a table");
   command.footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
   command
       .add_option(
@@ -245,12 +198,13 @@ void add_probe(CommandLine& line) {
           "Measure nothing; write a HetRL network: 1 single region, 2 hybrid, 3 countries, 4 continents")
       .check(one_of(emulated_names()));
   const auto hosts = std::make_shared<ProbeHostsOptions>();
-  add_probe_hosts(command, hosts);
+  add_probe_hosts(command, *hosts, options->files);
   command.runs([command, options, hosts] {
     const std::string ignored = what_is_ignored(command, *options, *hosts);
     if (!ignored.empty()) return refuse(ignored);
-    if (!options->emulated.empty()) return probe_emulated(options->emulated, options->out, options->json);
-    return hosts->hosts.empty() ? run(*options, *hosts) : run_on_hosts(*options, *hosts);
+    if (!options->emulated.empty())
+      return probe_emulated(options->emulated, options->files.out, options->files.json);
+    return hosts->hosts.empty() ? run(*options) : run_on_hosts(*options, *hosts);
   });
 }
 

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "ask/data_files.h"
-#include "cli/probe/probe_ranks.h"
+#include "cli/probe/kept_probe.h"
+#include "cli/probe/probe_schedule.h"
 #include "cli/probe/probe_tables.h"
 #include "core/progress.h"
 #include "core/table_file.h"
@@ -15,6 +16,7 @@
 #include "probes/gpu/gpu_of_rank.h"
 #include "probes/gpu/gpu_probe.h"
 #include "probes/gpu/libraries/nccl_collectives.h"
+#include "probes/ranks/cluster_probe.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -48,31 +50,20 @@ GpuClusterOptions gpu_options(const ProbeCommand& options, Progress* progress) {
   return wanted;
 }
 
-std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
-  std::vector<ProbeResult> results;
-  for (const RankReport& report : reports) {
-    results.insert(results.end(), report.results.begin(), report.results.end());
-  }
-  return results;
-}
-
 // Null: one process without a journal keeps nothing.
 std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
-                                     const ProbeCommand& options, const ProbeJournal& journal) {
-  if (ranks.size() == 1 && journal.file.empty()) return nullptr;
+                                     const ProbeCommand& options) {
+  if (ranks.size() == 1 && options.files.journal.empty()) return nullptr;
   // Budgets of a GPU, of the copies between a host's GPUs, and of a level of collectives, with a margin.
   constexpr double kBudgets = 4, kMore_s = 120;
   const double budgets = kBudgets + static_cast<double>(devices.list().size());
-  return std::make_unique<KeptProbe>(
-      ranks, ProbeRanksOptions{options.probe, journal.file, journal.resume, "GPUs",
-                               budgets * options.total_budget_s + kMore_s, options.on_remains});
+  return std::make_unique<KeptProbe>(ranks, options, "GPUs", budgets * options.total_budget_s + kMore_s);
 }
 
 // `no_gpus`: why GPUs are not measured; empty when nobody asked for them.
-Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const ProbeJournal& journal,
-                       const std::string& no_gpus) {
-  ClusterProbe probe =
-      probe_ranks(ranks, {options.probe, journal.file, journal.resume, "cores", 0, options.on_remains});
+Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const std::string& no_gpus) {
+  const KeptProbe kept(ranks, options, "cores", longest_silence_s(options.probe));
+  ClusterProbe probe = probe_cluster(ranks, options.probe, kept.done(), kept.hooks());
   std::string text = describe(probe.results);
   if (!no_gpus.empty()) text += "GPUs waived: " + no_gpus + "\n";
   return {std::move(probe), std::move(text), Json::object()};
@@ -97,9 +88,8 @@ Target find_target(Communicator& ranks, const std::string& wanted, const MakeGpu
   return target;
 }
 
-Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options,
-                      const ProbeJournal& journal) {
-  const std::unique_ptr<KeptProbe> kept = keep_gpus(ranks, tools.devices, options, journal);
+Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options) {
+  const std::unique_ptr<KeptProbe> kept = keep_gpus(ranks, tools.devices, options);
   std::optional<Progress> progress;
   if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
   GpuClusterOptions wanted = gpu_options(options, progress ? &*progress : nullptr);
@@ -107,11 +97,11 @@ Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCom
     wanted.done = kept->done();
     wanted.hooks = kept->hooks();
   }
-  GpuRanks found = measure_gpu_ranks(ranks, tools, wanted);
-  if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(results_of(found.reports));
-  const std::string seen = describe(found.gpus);
+  GpuRanks job = measure_gpu_ranks(ranks, tools, wanted);
+  if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(job.found.results());
+  const std::string seen = describe(job.gpus);
   try {
-    GpuClusterProbe assembled = assemble_gpu_cluster(std::move(found), wanted);
+    GpuClusterProbe assembled = assemble_gpu_cluster(std::move(job), wanted);
     std::string text = describe(assembled.gpus) + describe(assembled.links);
     return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
   } catch (const Error&) {  // too little for a cluster: what there is must not be lost
@@ -120,13 +110,12 @@ Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCom
   }
 }
 
-Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
-                 const ProbeJournal& journal) {
-  if (!target.gpus) return measure_cores(ranks, options, journal, target.no_gpus);
+Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options) {
+  if (!target.gpus) return measure_cores(ranks, options, target.no_gpus);
   const auto sensors = make_nvml_sensors();
   const auto fabric = make_nvml_fabric();
   return measure_gpus({*target.gpus, *sensors, *fabric, make_nccl_collectives, SystemFiles(), steady_clock()},
-                      ranks, options, journal);
+                      ranks, options);
 }
 
 }  // namespace sextant::cli

@@ -4,37 +4,14 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "cli/probe/probe_command.h"
 #include "core/json_value.h"
-#include "probes/cluster_probe.h"
 #include "probes/comm/communicator.h"
 #include "probes/gpu/gpu_devices.h"
 #include "probes/gpu/gpu_ranks.h"
-#include "sextant/precision.h"
 
 namespace sextant::cli {
-
-struct ProbeCommand {
-  ProbeOptions probe;
-  std::string places;
-  std::string model;
-  std::string out;
-  std::string samples;
-  std::string devices = "auto";
-  std::vector<Precision> model_precisions = {Precision::bf16};
-  double total_budget_s = 50;
-  bool json = false;
-  // Called if a rank was lost while all wait for it (ProbeRanksOptions).
-  std::function<void(const ClusterProbe& probe)> on_remains = {};
-  std::string emulated;  // one of emulated_names(): nothing is measured
-};
-
-// The journal of measurements, of any kind of ranks.
-struct ProbeJournal {
-  std::string file;  // empty: no journal
-  bool resume = false;
-};
 
 // The measured results, and the text for people about them.
 struct Measured {
@@ -56,10 +33,8 @@ using MakeGpuDevices = std::function<std::unique_ptr<GpuDevices>()>;
                                  const MakeGpuDevices& make_devices = make_gpu_devices);
 
 // Collective.
-[[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
-                               const ProbeJournal& journal);
+[[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options);
 // Like measure, for GPUs, with these tools.
-[[nodiscard]] Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options,
-                                    const ProbeJournal& journal);
+[[nodiscard]] Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options);
 
 }  // namespace sextant::cli

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +12,7 @@
 
 #include "cli/command_line/checks.h"
 #include "cli/probe/probe_hosts_report.h"
-#include "cli/probe/probe_hosts_schedule.h"
+#include "cli/probe/probe_schedule.h"
 #include "cli/shared/command.h"
 #include "cli/shared/interrupt.h"
 #include "core/progress.h"
@@ -27,8 +26,6 @@
 
 namespace sextant::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kSsh =
     "ssh -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=5 -o ServerAliveCountMax=3 "
@@ -87,97 +84,108 @@ void refuse_ranks(const Environment& environment) {
 
 // The journal is opened first, so that nobody else adds to what is read; where nothing is measured nobody
 // waits.
-std::optional<JournalWriter> open_journal(const ProbeHostsOptions& options) {
-  if (options.dry_run) return std::nullopt;
-  const Json belongs_to = {{"options", options_to_json(options.fleet)}};
-  return options.resume ? JournalWriter::resume(options.journal, belongs_to)
-                        : JournalWriter::begin(options.journal, belongs_to);
+std::optional<JournalWriter> open_journal(const ProbeFiles& files, const Json& belongs_to) {
+  if (files.dry_run) return std::nullopt;
+  return JournalWriter::open(files.journal, kFleetJournal, belongs_to, files.resume);
 }
 
-FleetJournal what_is_done(const ProbeHostsOptions& options) {
-  if (!options.resume) return {};
-  FleetJournal done = read_journal(options.journal);
-  expect_same_probe(done.head, {{"options", options_to_json(options.fleet)}}, options.journal);
+ProbeJournal what_is_done(const ProbeFiles& files, const Json& belongs_to) {
+  if (!files.resume) return {};
+  ProbeJournal done = parse_probe_journal(read_journal_to_resume(files.journal), files.journal, kFleetJournal);
+  expect_same_probe(done.head, belongs_to, files.journal);
   return done;
 }
 
 // Leaves out what concerns hosts that are not in the list any more.
-void keep_known(FleetJournal& done, const std::vector<Host>& hosts) {
+void keep_known(ProbeJournal& done, const std::vector<Host>& hosts) {
   std::set<std::string> names;
   for (const Host& host : hosts) names.insert(host.name);
-  std::erase_if(done.devices, [&](const auto& entry) { return !names.contains(entry.first); });
+  std::erase_if(done.hosts, [&](const auto& entry) { return !names.contains(entry.first); });
   std::erase_if(done.pairs,
                 [&](const auto& pair) { return !names.contains(pair.from) || !names.contains(pair.to); });
 }
 
+// The rounds without the pairs in `done`.
+PairRounds rounds_for(const std::vector<Host>& hosts, const ScheduleOptions& options,
+                      const ProbeJournal& done) {
+  std::map<std::string, int> number_of;
+  for (std::size_t i = 0; i < hosts.size(); ++i) number_of[hosts[i].name] = static_cast<int>(i);
+  std::vector<RankPair> measured;
+  for (const PairMeasurement& pair : done.pairs) {
+    measured.push_back(pair_of(number_of[pair.from], number_of[pair.to]));
+  }
+  const std::vector<HostPlace> places = places_of(hosts);
+  return remaining_rounds(places, schedule_pairs(places, options), measured, options);
+}
+
 }  // namespace
 
-void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options) {
+void add_probe_hosts(const Command& command, ProbeHostsOptions& options, ProbeFiles& files) {
   const std::string group = kManyHosts;
   command
       .add_option(
-          "--hosts", options->hosts,
+          "--hosts", options.hosts,
           "Hosts file: start a probe on each host with --launcher, measure its devices, and all pairs over TCP")
       .in_group(group);
-  options->launcher = kSsh;
+  options.launcher = kSsh;
   command
-      .add_option("--launcher", options->launcher,
+      .add_option("--launcher", options.launcher,
                   "Command that starts a program on a host; {target} stands for the host")
       .in_group(group)
       .shows_default();
-  options->fleet.program = this_program().string();
-  command.add_option("--program", options->fleet.program, "Path of sextant on the hosts")
+  options.fleet.program = this_program().string();
+  command.add_option("--program", options.fleet.program, "Path of sextant on the hosts")
       .in_group(group)
       .shows_default();
   command
-      .add_option("--ports", options->ports,
+      .add_option("--ports", options.ports,
                   "TCP and UDP ports to listen on, FIRST-LAST (default: any free port)")
       .in_group(group);
-  options->streams =
+  options.streams =
       command
           .add_option(
-              "--streams", options->fleet.pair.streams,
+              "--streams", options.fleet.pair.streams,
               "Number of parallel TCP streams, measured in addition to a single one; --sockets sets it too")
           .check(positive_number())
           .in_group(group)
           .shows_default();
   command
       .add_option(
-          "--pair-budget", options->fleet.pair.budget_s,
+          "--pair-budget", options.fleet.pair.budget_s,
           "Time limit in seconds for one bandwidth of a pair; at least 40 round trips between distant hosts")
       .check(positive_number())
       .in_group(group)
       .shows_default();
   command
-      .add_option("--loss-seconds", options->fleet.pair.datagrams_s,
+      .add_option("--loss-seconds", options.fleet.pair.datagrams_s,
                   "Seconds to measure loss and jitter of a pair; 0 skips them")
       .check(non_negative_number())
       .in_group(group)
       .shows_default();
   command
       .add_option(
-          "--journal", options->journal,
+          "--journal", files.journal,
           "File to which each measurement is written when it ends (default: --out or --samples plus .journal)")
       .in_group(group);
   command
       .add_option(
-          "--sockets", options->sockets,
+          "--sockets", options.sockets,
           "Sockets per peer in NCCL (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD), for the bandwidth of links")
       .check(positive_number())
       .in_group(group)
       .shows_default();
   command
-      .add_option("--all-pairs-up-to", options->schedule.all_pairs_up_to,
+      .add_option("--all-pairs-up-to", options.schedule.all_pairs_up_to,
                   "Maximum number of hosts with all pairs measured; with more, a sample is measured and the "
                   "rest estimated")
       .check(positive_number())
       .in_group(group)
       .shows_default();
   command
-      .add_flag("--dry-run", options->dry_run,
+      .add_flag("--dry-run", files.dry_run,
                 "Print the measurement schedule and its estimated time, and measure nothing")
       .in_group(group);
-  command.add_flag("--resume", options->resume, "Measure only what is missing in the journal").in_group(group);
+  command.add_flag("--resume", files.resume, "Measure only what is missing in the journal").in_group(group);
 }
 
 int probe_hosts(ProbeHostsOptions options) {
@@ -193,24 +201,27 @@ int probe_hosts(ProbeHostsOptions options) {
   options.fleet.ports = parse_ports(options.ports);
   set_streams(options);
   options.fleet.device_limit_s = device_limit_s(options.fleet.device_options);
-  if (!options.out.empty() && !options.fleet.probe_devices) {
+  ProbeFiles& files = options.files;
+  if (!files.out.empty() && !options.fleet.probe_devices) {
     throw_bad_input("--devices none makes no cluster document: replace --out by --samples");
   }
-  if (options.journal.empty()) {
-    const std::string& beside = options.out.empty() ? options.samples : options.out;
-    options.journal = (beside.empty() ? options.hosts : beside) + ".journal";
-  }
-  std::optional<JournalWriter> journal = open_journal(options);
-  FleetJournal done = what_is_done(options);
+  if (files.journal.empty()) files.journal = files.journal_beside_outputs();
+  if (files.journal.empty()) files.journal = options.hosts + ".journal";
+  const Json belongs_to = {{"options", options_to_json(options.fleet)}};
+  std::optional<JournalWriter> journal = open_journal(files, belongs_to);
+  ProbeJournal done = what_is_done(files, belongs_to);
   keep_known(done, hosts);
   const PairRounds rounds = rounds_for(hosts, options.schedule, done);
-  if (options.dry_run) return show_schedule(options, hosts, rounds);
+  if (files.dry_run) {
+    std::fputs(describe_host_schedule(options.fleet, hosts, rounds).c_str(), stdout);
+    return kDone;
+  }
   const Interrupt interrupt;
   std::optional<Progress> progress(std::in_place, "probing hosts", 0);
-  const FleetOutcome outcome = probe_fleet(hosts, rounds, options.fleet, done, *journal, interrupt.flag(),
-                                           [&](const std::string& what) { progress->step(what); });
+  const FleetRecord fleet = probe_fleet(hosts, rounds, options.fleet, done, *journal, interrupt.flag(),
+                                        [&](const std::string& what) { progress->step(what); });
   progress.reset();
-  return report_on_hosts(options, outcome);
+  return report_on_hosts(options, fleet);
 }
 
 }  // namespace sextant::cli

@@ -1,13 +1,13 @@
 // sextant probe --hosts: many hosts, each reached by a launcher (ssh, srun, ...), without MPI.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command_line/command.h"
+#include "cli/probe/probe_command.h"
 #include "probes/fleet/fleet_probe.h"
-#include "probes/fleet/links/schedule.h"
+#include "probes/schedule/host_schedule.h"
 
 namespace sextant::cli {
 
@@ -18,22 +18,18 @@ struct ProbeHostsOptions {
   std::string hosts;  // empty: --hosts was not given
   std::string launcher;
   std::string ports;
-  std::string journal;
-  bool resume = false;
-  bool dry_run = false;
-  bool json = false;
+  ProbeFiles files;
   std::string name;
-  std::string out;
-  std::string samples;
   int sockets = 1;
   Option streams;  // whether --streams was given
   ScheduleOptions schedule;
   FleetOptions fleet;
 };
 
-void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options);
+// The journal and the dry run, which ranks have too, are options of `files`.
+void add_probe_hosts(const Command& command, ProbeHostsOptions& options, ProbeFiles& files);
 
-// Returns the exit code. `device_options` are those of a probe of one host, passed to the agents' probes.
+// Returns the exit code.
 [[nodiscard]] int probe_hosts(ProbeHostsOptions options);
 
 }  // namespace sextant::cli

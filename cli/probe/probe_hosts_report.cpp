@@ -2,24 +2,21 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <set>
 
+#include "cli/probe/probe_output.h"
 #include "cli/probe/verdict_line.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
-#include "probes/fleet/fleet_cluster.h"
-#include "probes/fleet/fleet_outliers.h"
-#include "probes/fleet/fleet_record.h"
+#include "probes/assembly/cluster_outliers.h"
+#include "probes/assembly/fleet_cluster.h"
 
 namespace sextant::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::string describe(const FleetOutcome& outcome) {
+std::string describe(const FleetRecord& outcome) {
   Table table(
       {"pair", "round trip", "p99", "one stream", "back", "several", "back", "loss", "jitter", "clock"});
   const auto rate = [](const StreamRate* stream) {
@@ -54,7 +51,7 @@ std::string some_of(const std::vector<std::string>& names) {
 }
 
 // Prints the warnings of the device probes: once for all hosts with the same text.
-void warn_of_devices(const FleetOutcome& outcome) {
+void warn_of_devices(const FleetRecord& outcome) {
   std::vector<std::string> warnings;  // in the order they came
   std::map<std::string, std::vector<std::string>> hosts;
   for (const HostOutcome& host : outcome.hosts) {
@@ -69,14 +66,14 @@ void warn_of_devices(const FleetOutcome& outcome) {
 }
 
 // Several streams that could not be measured; the pair itself was.
-void warn_of_parts(const FleetOutcome& outcome) {
+void warn_of_parts(const FleetRecord& outcome) {
   for (const PairMeasurement& pair : outcome.pairs) {
     if (pair.why_fewer_rates.empty()) continue;
     warn(pair.from + " and " + pair.to + ": several streams were not measured: " + pair.why_fewer_rates);
   }
 }
 
-void warn_of_failures(const FleetOutcome& outcome) {
+void warn_of_failures(const FleetRecord& outcome) {
   std::uint64_t strangers = 0;
   std::set<std::string> lost;
   for (const HostOutcome& host : outcome.hosts) {
@@ -101,8 +98,8 @@ void warn_of_failures(const FleetOutcome& outcome) {
   if (strangers > 0) warn(std::to_string(strangers) + " connections from other programs were refused");
 }
 
-bool is_whole(const ProbeHostsOptions& options, const FleetOutcome& outcome, const FleetCluster& fleet) {
-  const bool lacks_cluster = options.fleet.probe_devices && !fleet.cluster;
+bool is_whole(const ProbeHostsOptions& options, const FleetRecord& outcome, const FleetCluster& found) {
+  const bool lacks_cluster = options.fleet.probe_devices && !found.cluster;
   return !lacks_cluster && !outcome.is_interrupted && outcome.failed_pairs.empty() &&
          std::all_of(outcome.hosts.begin(), outcome.hosts.end(), [](const HostOutcome& host) {
            return host.why_lost.empty() && host.why_no_devices.empty();
@@ -111,36 +108,30 @@ bool is_whole(const ProbeHostsOptions& options, const FleetOutcome& outcome, con
 
 }  // namespace
 
-int report_on_hosts(const ProbeHostsOptions& options, const FleetOutcome& outcome) {
-  if (!options.samples.empty()) save_document(options.samples, FleetRecord::of(outcome));
-  const FleetCluster fleet = assemble_fleet_cluster(options.name, outcome, options.sockets);
-  if (fleet.cluster && !options.out.empty()) save_document(options.out, *fleet.cluster);
-  if (!options.json) {
-    std::fputs(describe(outcome).c_str(), stdout);
-  } else if (fleet.cluster) {
-    print_document(*fleet.cluster);
+int report_on_hosts(const ProbeHostsOptions& options, const FleetRecord& fleet) {
+  const ProbeFiles& files = options.files;
+  if (!files.samples.empty()) save_document(files.samples, fleet);
+  const FleetCluster found = assemble_fleet_cluster(options.name, fleet, options.sockets);
+  if (found.cluster && !files.out.empty()) save_document(files.out, *found.cluster);
+  if (!files.json) {
+    std::fputs(describe(fleet).c_str(), stdout);
+  } else if (found.cluster) {
+    print_document(*found.cluster);
   } else {  // what there is
-    print_document(FleetRecord::of(outcome));
+    print_document(fleet);
   }
-  warn_of_failures(outcome);
-  warn_of_parts(outcome);
-  warn_of_devices(outcome);
-  for (const std::string& odd : describe_oddities(outcome)) warn(odd);
+  warn_of_failures(fleet);
+  warn_of_parts(fleet);
+  warn_of_devices(fleet);
+  for (const std::string& outlier : describe_outliers(fleet)) warn(outlier);
   if (options.fleet.probe_devices) {
-    for (const std::string& warning : fleet.warnings) warn(warning);
-    if (!fleet.cluster) warn("no cluster document: " + fleet.failure_reason);
+    for (const std::string& warning : found.warnings) warn(warning);
+    if (!found.cluster) warn("no cluster document: " + found.failure_reason);
   }
-  if (!options.samples.empty()) say_wrote(options.samples);
-  if (fleet.cluster && !options.out.empty()) say_wrote(options.out);
-  if (fleet.cluster && !options.json) print_verdict(*fleet.cluster);
-  if (is_whole(options, outcome, fleet)) {
-    fs::remove(options.journal);
-    return kDone;
-  }
-  std::fprintf(stderr, "%s; finished measurements are in %s, and --resume measures the rest\n",
-               outcome.is_interrupted ? "interrupted" : "some measurements are missing",
-               options.journal.c_str());
-  return kMachineFailed;
+  if (!files.samples.empty()) say_wrote(files.samples);
+  if (found.cluster && !files.out.empty()) say_wrote(files.out);
+  if (found.cluster && !files.json) print_verdict(*found.cluster);
+  return finish_probe(files, is_whole(options, fleet, found), fleet.is_interrupted);
 }
 
 }  // namespace sextant::cli

@@ -7,6 +7,6 @@ namespace sextant::cli {
 
 // Returns the exit code. Writes all results to the requested outputs, even if some are missing; removes the
 // journal if none is.
-[[nodiscard]] int report_on_hosts(const ProbeHostsOptions& options, const FleetOutcome& outcome);
+[[nodiscard]] int report_on_hosts(const ProbeHostsOptions& options, const FleetRecord& fleet);
 
 }  // namespace sextant::cli

@@ -1,12 +1,13 @@
 #include "probes/assembly/cluster_assembly.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 
 #include "probes/assembly/cluster_links.h"
 #include "probes/assembly/cluster_outliers.h"
 #include "probes/assembly/device_types.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {
@@ -72,19 +73,11 @@ void warn_of_shared_cpus(const std::vector<RankReport>& reports, std::vector<std
 
 // One warning for each setting that is not the same everywhere.
 void warn_of_settings(const std::vector<RankReport>& reports, std::vector<std::string>& warnings) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const RankReport& report : reports) {
-    for (const auto& [name, value] : report.settings) values[name];
-  }
-  for (auto& [name, of_ranks] : values) {
-    if (name == "CUDA_VISIBLE_DEVICES") continue;  // launchers give each rank its own
-    for (const RankReport& report : reports) {
-      const auto found = report.settings.find(name);
-      of_ranks.insert(found == report.settings.end() ? "not set" : "\"" + found->second + "\"");
-    }
-    if (of_ranks.size() < 2) continue;
+  std::vector<std::pair<std::string, NetworkSettings>> of_ranks;
+  for (const RankReport& report : reports) of_ranks.emplace_back(report.host, report.settings);
+  for (const auto& [name, by_value] : different_settings(of_ranks)) {
     std::string seen;
-    for (const std::string& value : of_ranks) seen += (seen.empty() ? "" : ", ") + value;
+    for (const auto& [value, ranks] : by_value) seen += (seen.empty() ? "" : ", ") + value;
     warnings.push_back(name + " is not the same on all ranks (" + seen +
                        "): ranks may fail to connect, or link rates may depend on the rank that connects. "
                        "Export the same value to all ranks.");
@@ -102,18 +95,43 @@ std::vector<PlacedRank> placed_ranks(const Placement& placement) {
 
 }  // namespace
 
-std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports, const std::string& link_prefix) {
-  std::map<RankPair, std::vector<ProbeResult>> points;
-  for (const RankReport& report : reports) {
-    for (const ProbeResult& result : report.results) {
-      if (result.peer >= 0 && result.name.starts_with(link_prefix))
-        points[{result.rank, result.peer}].push_back(result);
+bool is_odd(const LinkRate& one, const LinkRate& usual) {
+  const auto is_off = [](const Quantity& a, const Quantity& b) {
+    return std::abs(a.value / b.value - 1) > kOddLinkFraction;
+  };
+  return is_off(one.latency_s, usual.latency_s) || is_off(one.bytes_per_s, usual.bytes_per_s);
+}
+
+Quantity median_quantity(const std::vector<double>& values, const std::vector<double>& spreads,
+                         const std::string& note) {
+  const double between = values.size() > 1 ? relative_spread(values) : 0.0;
+  return measured(median(values), std::max(median(spreads), between), note);
+}
+
+DifferentSettings different_settings(const std::vector<std::pair<std::string, NetworkSettings>>& settings_of) {
+  DifferentSettings all;
+  for (const auto& [who, settings] : settings_of) {
+    for (const auto& [name, value] : settings) all[name];
+  }
+  all.erase("CUDA_VISIBLE_DEVICES");  // launchers give each rank or host its own
+  for (auto& [name, by_value] : all) {
+    for (const auto& [who, settings] : settings_of) {
+      const auto found = settings.find(name);
+      by_value[found == settings.end() ? "not set" : "\"" + found->second + "\""].push_back(who);
     }
   }
-  std::vector<LinkMeasurement> links;
-  links.reserve(points.size());
-  for (auto& [pair, of_pair] : points) links.push_back(fit_link(pair, std::move(of_pair)));
-  return links;
+  std::erase_if(all, [](const auto& setting) { return setting.second.size() < 2; });
+  return all;
+}
+
+std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports, const std::string& link_prefix) {
+  std::vector<ProbeResult> points;
+  for (const RankReport& report : reports) {
+    for (const ProbeResult& result : report.results) {
+      if (result.peer >= 0 && result.name.starts_with(link_prefix)) points.push_back(result);
+    }
+  }
+  return fit_links(points);
 }
 
 AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<RankReport>& reports,

@@ -4,13 +4,15 @@
 // of its ranks' rates; links of a level have the median of its pairs, and pairs far from it become exceptions.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "probes/assembly/pair_turns.h"
 #include "probes/link/link_probe.h"
-#include "probes/report/host_places.h"
 #include "probes/report/rank_report.h"
+#include "probes/schedule/host_places.h"
+#include "probes/schedule/rank_pairs.h"
 #include "sextant/cluster.h"
 
 namespace sextant {
@@ -19,6 +21,19 @@ namespace sextant {
 inline constexpr double kOddDeviceFraction = 0.10;
 // A pair this far from its level's median, in latency or bandwidth, becomes an exception.
 inline constexpr double kOddLinkFraction = 0.25;
+
+// Returns whether latency or bandwidth are that far apart.
+[[nodiscard]] bool is_odd(const LinkRate& one, const LinkRate& usual);
+
+// Returns the median of measurements of equal things. Its spread is the median of theirs, or the one between them
+// if that is larger.
+[[nodiscard]] Quantity median_quantity(const std::vector<double>& values, const std::vector<double>& spreads,
+                                       const std::string& note);
+
+// Settings that are not the same everywhere: by name and by value in quotes, or "not set", who has it.
+using DifferentSettings = std::map<std::string, std::map<std::string, std::vector<std::string>>>;
+[[nodiscard]] DifferentSettings different_settings(
+    const std::vector<std::pair<std::string, NetworkSettings>>& settings_of);
 
 // Messages between MPI ranks, and peer copies by the copy engine.
 inline constexpr const char* kLinkPrefix = "link/";

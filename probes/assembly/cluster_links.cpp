@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -11,7 +10,6 @@
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "sextant/error.h"
-#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {
@@ -24,13 +22,6 @@ LinkRate rate_of(const AlphaBeta& fit) {
           measured(fit.bytes_per_s, fit.bytes_per_s_spread_fraction, note)};
 }
 
-Quantity median_of(const std::vector<double>& values, const std::vector<double>& spreads) {
-  const double between = values.size() > 1 ? relative_spread(values) : 0.0;
-  return measured(median(values), std::max(median(spreads), between),
-                  "fit of half round trips over message sizes, median of " + std::to_string(values.size()) +
-                      (values.size() == 1 ? " pair" : " pairs"));
-}
-
 LinkRate median_of(const std::vector<LinkRate>& links) {
   std::vector<double> latencies, latency_spreads, rates, rate_spreads;
   for (const LinkRate& rate : links) {
@@ -39,7 +30,9 @@ LinkRate median_of(const std::vector<LinkRate>& links) {
     rates.push_back(rate.bytes_per_s.value);
     rate_spreads.push_back(rate.bytes_per_s.spread_fraction.value_or(0));
   }
-  return {median_of(latencies, latency_spreads), median_of(rates, rate_spreads)};
+  const std::string note = "fit of half round trips over message sizes, median of " +
+                           std::to_string(links.size()) + (links.size() == 1 ? " pair" : " pairs");
+  return {median_quantity(latencies, latency_spreads, note), median_quantity(rates, rate_spreads, note)};
 }
 
 // The median of what stands for a pair that was not measured.
@@ -49,13 +42,6 @@ LinkRate filled(const std::vector<LinkRate>& alike) {
     quantity->note = "not measured itself; of its like: " + quantity->note.value_or("");
   }
   return rate;
-}
-
-bool is_odd(const Quantity& one, const Quantity& usual) {
-  return std::abs(one.value / usual.value - 1) > kOddLinkFraction;
-}
-bool is_odd(const LinkRate& one, const LinkRate& usual) {
-  return is_odd(one.latency_s, usual.latency_s) || is_odd(one.bytes_per_s, usual.bytes_per_s);
 }
 
 std::string warning_of(const LinkException& exception) {
@@ -79,10 +65,10 @@ struct Level {
   std::vector<RankPair> without;
 };
 
-class Assembly {
+class RankLinks {
  public:
-  Assembly(const std::vector<PlacedRank>& ranks, const std::vector<LinkMeasurement>& measurements,
-           const LinkRules& rules)
+  RankLinks(const std::vector<PlacedRank>& ranks, const std::vector<LinkMeasurement>& measurements,
+            const LinkRules& rules)
       : ranks_(ranks), rules_(rules) {
     for (const LinkMeasurement& link : measurements) {
       if (link.fit) {
@@ -272,7 +258,7 @@ class Assembly {
 
 ClusterLinks assemble_links(const std::vector<PlacedRank>& ranks,
                             const std::vector<LinkMeasurement>& measurements, const LinkRules& rules) {
-  return Assembly(ranks, measurements, rules).links();
+  return RankLinks(ranks, measurements, rules).links();
 }
 
 }  // namespace sextant

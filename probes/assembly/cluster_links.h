@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/assembly/pair_turns.h"
 #include "probes/link/link_probe.h"
+#include "probes/schedule/rank_pairs.h"
 #include "sextant/cluster.h"
 
 namespace sextant {

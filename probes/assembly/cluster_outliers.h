@@ -1,5 +1,5 @@
-// The outlier links among a job's ranks: a bad cable, a host or a device whose links are all slow, with
-// deviation and confidence (fleet/compare/outlier_links.h).
+// The outliers of a campaign: a slow GPU, a bad cable, a host or one direction, each with its deviation from its
+// equals and a confidence (probes/outliers).
 #pragma once
 
 #include <string>
@@ -7,13 +7,19 @@
 
 #include "probes/assembly/cluster_links.h"
 #include "probes/link/link_probe.h"
+#include "probes/report/fleet_record.h"
 
 namespace sextant {
 
-// Pairs of nodes of a zone (each the median of its pairs of ranks) are compared with each other, and so are
-// pairs of devices of a node, by bandwidth and by latency. "bandwidth in zone use1a: the links of va-3 are 48.0
-// % below the others (99.9 % sure)".
+// Links among a job's ranks. Pairs of nodes of a zone (each the median of its pairs of ranks) are compared with
+// each other, and so are pairs of devices of a node, by bandwidth and by latency. Outlier devices of ranks are in
+// the warnings of their type (device_types.h).
 [[nodiscard]] std::vector<std::string> describe_odd_links(const std::vector<PlacedRank>& ranks,
                                                           const std::vector<LinkMeasurement>& measurements);
+
+// Devices and links of many hosts, devices first: "GEMM bf16 of nvidia-h100: va-3/2 is 15.2 % below the others
+// (99.8 % sure)". Equals are devices of one type on all hosts, and pairs within a zone or between the same two
+// zones, by bandwidth and by round trip, if there are enough of them.
+[[nodiscard]] std::vector<std::string> describe_outliers(const FleetRecord& fleet);
 
 }  // namespace sextant

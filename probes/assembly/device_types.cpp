@@ -8,7 +8,7 @@
 
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
-#include "probes/fleet/compare/outliers.h"
+#include "probes/outliers/outliers.h"
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
@@ -22,13 +22,6 @@ bool is_sized_gemm(const std::string& name, const std::string& prefix) {
   if (size.ends_with("_nt")) size.resize(size.size() - 3);
   return !size.empty() && std::all_of(size.begin(), size.end(),
                                       [](unsigned char c) { return std::isdigit(c) != 0 || c == 'x'; });
-}
-
-const ProbeResult* find_value(const std::vector<ProbeResult>& results, const std::string& name) {
-  for (const ProbeResult& result : results) {
-    if (result.name == name && result.has_value()) return &result;
-  }
-  return nullptr;
 }
 
 constexpr double kMoreLikelyThanNot = 0.5;
@@ -47,17 +40,12 @@ struct Series {
     const auto& states = result.conditions.states;
     conditions.states.insert(conditions.states.end(), states.begin(), states.end());
   }
-  // How well the number is known: within a rank or between ranks, whichever is worse.
-  [[nodiscard]] double spread_fraction() const {
-    const double between = values.size() > 1 ? relative_spread(values) : 0.0;
-    return std::max(median(spreads), between);
-  }
   [[nodiscard]] Quantity quantity(const std::string& how) const {
     const std::size_t count = values.size();
     const std::string who =
         count == 1 ? " on one rank" : ", median of " + std::to_string(count) + " ranks at once";
     const std::string throttle = conditions.throttle_sentence();
-    return measured(median(values), spread_fraction(), how + who + (throttle.empty() ? "" : "; " + throttle));
+    return median_quantity(values, spreads, how + who + (throttle.empty() ? "" : "; " + throttle));
   }
   // With two devices that differ, the outlier cannot be identified: one warning for both.
   void warn(const std::string& what, std::vector<std::string>& warnings) const {

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "probes/assembly/pair_turns.h"
 #include "probes/collective/collectives.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/clock.h"
 #include "probes/harness/probe_result.h"
 #include "probes/harness/sampling.h"
-#include "probes/report/host_place.h"
+#include "probes/schedule/host_place.h"
+#include "probes/schedule/rank_pairs.h"
 
 namespace sextant {
 
@@ -34,7 +34,7 @@ struct CollectiveOptions {
   SamplingOptions sampling = sampling_options(0.1, 0.02);
   // The budget for all pairs, and again for all collectives: points not begun by then are waived. A large job
   // gets this much for each 50 turns in which all pairs of hosts are covered, and one pair of each kind of link
-  // is measured whatever the time (pair_turns.h).
+  // is measured whatever the time (rank_pairs.h).
   double total_budget_s = 50;
   double max_bytes = 1024.0 * 1024 * 1024;  // less if a rank's memory allows less
   std::vector<std::size_t> pair_bytes = {8, 4096, 65536, 1 << 20, 16 << 20, 256 << 20};
@@ -58,7 +58,7 @@ struct CollectiveOptions {
                                                            const Clock& clock = steady_clock());
 
 // Collective. Returns "<library>/pair/<bytes>" in s, half a round trip; rank and peer are the pair, and each
-// rank gets the results of the pairs in which it is the lower one. The pairs of one turn (pair_turns.h) run at
+// rank gets the results of the pairs in which it is the lower one. The pairs of one turn (rank_pairs.h) run at
 // the same time. If the budget ended before the turns, rank 0 has a waived "<library>/pair" with the number of
 // turns done. Empty with one rank.
 [[nodiscard]] std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collectives,

@@ -1,4 +1,4 @@
-#include "probes/cuda/cuda_attention.h"
+#include "probes/cuda/cuda_operations.h"
 
 #include <algorithm>
 #include <numeric>
@@ -202,12 +202,12 @@ GpuOperationOrReason make(int device, const AttentionShape& shape, bool is_decod
 
 }  // namespace
 
-GpuOperationOrReason make_cuda_decode(int device, const AttentionShape& shape) {
-  return make<CudaDecode>(device, shape, true);
+GpuOperationOrReason make_cuda_operation(int device, const GpuDecode& work) {
+  return make<CudaDecode>(device, work.shape, true);
 }
 
-GpuOperationOrReason make_cuda_prefill(int device, const AttentionShape& shape) {
-  return make<CudaPrefill>(device, shape, false);
+GpuOperationOrReason make_cuda_operation(int device, const GpuPrefill& work) {
+  return make<CudaPrefill>(device, work.shape, false);
 }
 
 }  // namespace sextant

@@ -1,10 +1,6 @@
 #include <cuda_runtime_api.h>
 
-#include "probes/cuda/cuda_attention.h"
-#include "probes/cuda/cuda_gemm.h"
-#include "probes/cuda/cuda_host.h"
-#include "probes/cuda/cuda_memory.h"
-#include "probes/cuda/cuda_peer.h"
+#include "probes/cuda/cuda_operations.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/lt_matmul.h"
 #include "probes/gpu/gpu_devices.h"
@@ -67,38 +63,12 @@ class CudaDevices final : public GpuDevices {
     return gpus;
   }
 
-  [[nodiscard]] GpuOperationOrReason gemm(int device, Precision precision, const GemmShape& shape,
-                                          bool is_cold) override {
-    return with_device([&] { return make_cuda_gemm(device, precision, shape, is_cold); });
-  }
-  [[nodiscard]] GpuOperationOrReason memory(int device, GpuMemoryAccess access, std::size_t bytes) override {
-    return with_device([&] { return GpuOperationOrReason{make_cuda_memory(device, access, bytes), ""}; });
-  }
-  [[nodiscard]] GpuOperationOrReason decode_attention(int device, const AttentionShape& shape) override {
-    return with_device([&] { return make_cuda_decode(device, shape); });
-  }
-  [[nodiscard]] GpuOperationOrReason prefill_attention(int device, const AttentionShape& shape) override {
-    return with_device([&] { return make_cuda_prefill(device, shape); });
-  }
-  [[nodiscard]] GpuOperationOrReason launch(int device, GpuLaunch kind, int nodes) override {
-    return with_device([&] { return GpuOperationOrReason{make_cuda_launch(device, kind, nodes), ""}; });
-  }
-  [[nodiscard]] GpuOperationOrReason transfer(int device, const GpuTransfer& transfer,
-                                              std::size_t bytes) override {
-    return with_device([&] { return GpuOperationOrReason{make_cuda_transfer(device, transfer, bytes), ""}; });
-  }
-  [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
-                                               std::size_t bytes) override {
-    return with_device([&] { return make_cuda_peer_copy(from, to, copy, bytes); });
+  [[nodiscard]] GpuOperationOrReason make(int device, const GpuWork& work) override {
+    if (!absence().empty()) return {nullptr, absence()};
+    return std::visit([device](const auto& one) { return make_cuda_operation(device, one); }, work);
   }
 
  private:
-  template <typename Make>
-  [[nodiscard]] GpuOperationOrReason with_device(Make make) const {
-    if (!absence().empty()) return {nullptr, absence()};
-    return make();
-  }
-
   int count_ = 0;
   cudaError_t status_;
 };

@@ -1,4 +1,4 @@
-#include "probes/cuda/cuda_gemm.h"
+#include "probes/cuda/cuda_operations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -141,22 +141,23 @@ class CudaGemm final : public StreamOperation {
 
 }  // namespace
 
-GpuOperationOrReason make_cuda_gemm(int device, Precision precision, const GemmShape& shape, bool is_cold) {
-  const auto format = format_of(precision);
-  if (!format) return {nullptr, "no GEMM in " + std::string(name_of(precision)) + " is known here"};
+GpuOperationOrReason make_cuda_operation(int device, const GpuGemm& work) {
+  const auto format = format_of(work.precision);
+  if (!format) return {nullptr, "no GEMM in " + std::string(name_of(work.precision)) + " is known here"};
+  const GemmShape& shape = work.shape;
   check_cuda(cudaSetDevice(device), "selecting a GPU");
   LtMatmulSpec spec;
   spec.m = shape.m;
   spec.n = shape.n;
   spec.k = shape.k;
   spec.transpose_b = shape.transpose_b;
-  spec.precision = precision;
+  spec.precision = work.precision;
   spec.output = format->output;
   spec.workspace_bytes = kWorkspaceBytes;
   spec.candidates = kCandidates;
   LtMatmulOrReason planned = plan_lt_matmul(spec);
   if (!planned.matmul) return {nullptr, planned.reason};
-  return {std::make_unique<CudaGemm>(device, *format, shape, is_cold, std::move(planned.matmul)), ""};
+  return {std::make_unique<CudaGemm>(device, *format, shape, work.is_cold, std::move(planned.matmul)), ""};
 }
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-#include "probes/cuda/cuda_host.h"
+#include "probes/cuda/cuda_operations.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -116,13 +116,13 @@ class HostBuffer {
 
 class HostTransfer final : public GpuOperation {
  public:
-  HostTransfer(int device, const GpuTransfer& transfer, std::size_t bytes)
+  HostTransfer(int device, const GpuTransfer& transfer)
       : device_(device),
         transfer_(transfer),
-        bytes_(bytes),
+        bytes_(transfer.bytes),
         stream_(device),
-        on_host_(bytes, transfer.is_pinned),
-        on_device_(bytes) {
+        on_host_(transfer.bytes, transfer.is_pinned),
+        on_device_(transfer.bytes) {
     fill(1);
     check_cuda(cudaMemcpy(on_device_.data(), on_host_.data(), bytes_, cudaMemcpyHostToDevice),
                "filling memory");
@@ -187,13 +187,13 @@ class HostTransfer final : public GpuOperation {
 
 }  // namespace
 
-std::unique_ptr<GpuOperation> make_cuda_launch(int device, GpuLaunch kind, int nodes) {
-  if (kind == GpuLaunch::kernel_on_device) return std::make_unique<DeviceTimedLaunch>(device);
-  return std::make_unique<HostTimedLaunch>(device, kind, nodes);
+GpuOperationOrReason make_cuda_operation(int device, const GpuLaunches& work) {
+  if (work.kind == GpuLaunch::kernel_on_device) return {std::make_unique<DeviceTimedLaunch>(device), ""};
+  return {std::make_unique<HostTimedLaunch>(device, work.kind, work.nodes), ""};
 }
 
-std::unique_ptr<GpuOperation> make_cuda_transfer(int device, const GpuTransfer& transfer, std::size_t bytes) {
-  return std::make_unique<HostTransfer>(device, transfer, bytes);
+GpuOperationOrReason make_cuda_operation(int device, const GpuTransfer& work) {
+  return {std::make_unique<HostTransfer>(device, work), ""};
 }
 
 }  // namespace sextant

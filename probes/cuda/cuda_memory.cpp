@@ -1,4 +1,4 @@
-#include "probes/cuda/cuda_memory.h"
+#include "probes/cuda/cuda_operations.h"
 
 #include "probes/cuda/kernels.h"
 #include "probes/cuda/memory_kernels.h"
@@ -146,19 +146,19 @@ class CudaTriad final : public MemoryOperation {
 
 }  // namespace
 
-std::unique_ptr<GpuOperation> make_cuda_memory(int device, GpuMemoryAccess access, std::size_t bytes) {
-  switch (access) {
+GpuOperationOrReason make_cuda_operation(int device, const GpuMemory& work) {
+  switch (work.access) {
     case GpuMemoryAccess::copy_engine:
     case GpuMemoryAccess::copy_kernel:
     case GpuMemoryAccess::copy_kernel_deep:
-      return std::make_unique<CudaCopy>(device, access, bytes);
+      return {std::make_unique<CudaCopy>(device, work.access, work.bytes), ""};
     case GpuMemoryAccess::read:
     case GpuMemoryAccess::read_deep:
-      return std::make_unique<CudaRead>(device, access == GpuMemoryAccess::read_deep, bytes);
+      return {std::make_unique<CudaRead>(device, work.access == GpuMemoryAccess::read_deep, work.bytes), ""};
     case GpuMemoryAccess::write:
-      return std::make_unique<CudaWrite>(device, bytes);
+      return {std::make_unique<CudaWrite>(device, work.bytes), ""};
     case GpuMemoryAccess::triad:
-      return std::make_unique<CudaTriad>(device, bytes);
+      return {std::make_unique<CudaTriad>(device, work.bytes), ""};
   }
   throw_bad_input("unknown kind of access to device memory");
 }

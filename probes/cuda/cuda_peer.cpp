@@ -1,4 +1,4 @@
-#include "probes/cuda/cuda_peer.h"
+#include "probes/cuda/cuda_operations.h"
 
 #include <memory>
 #include <vector>
@@ -118,18 +118,18 @@ struct WayBack {
 
 class CudaPeerCopy final : public StreamOperation {
  public:
-  CudaPeerCopy(int from, int to, const GpuPeerCopy& copy, std::size_t bytes)
-      : StreamOperation(Flow::runs_on(from, to, copy.way)),
-        device_(Flow::runs_on(from, to, copy.way)),
+  CudaPeerCopy(int from, const GpuPeerCopy& copy)
+      : StreamOperation(Flow::runs_on(from, copy.to, copy.way)),
+        device_(Flow::runs_on(from, copy.to, copy.way)),
         way_(copy.way),
-        bytes_(bytes),
-        is_direct_(sees(from, to) && sees(to, from)),
-        flow_(from, to, copy.way, bytes, 1) {
+        bytes_(copy.bytes),
+        is_direct_(sees(from, copy.to) && sees(copy.to, from)),
+        flow_(from, copy.to, copy.way, copy.bytes, 1) {
     if (is_direct_) {
-      enable_access(from, to);
-      enable_access(to, from);
+      enable_access(from, copy.to);
+      enable_access(copy.to, from);
     }
-    if (copy.both_ways) back_ = std::make_unique<WayBack>(to, from, copy.way, bytes);
+    if (copy.both_ways) back_ = std::make_unique<WayBack>(copy.to, from, copy.way, copy.bytes);
   }
 
   [[nodiscard]] double work() const override { return static_cast<double>(back_ ? 2 * bytes_ : bytes_); }
@@ -168,11 +168,11 @@ class CudaPeerCopy final : public StreamOperation {
 
 }  // namespace
 
-GpuOperationOrReason make_cuda_peer_copy(int from, int to, const GpuPeerCopy& copy, std::size_t bytes) {
-  if (copy.way != GpuPeerWay::copy_engine && !(sees(from, to) && sees(to, from))) {
+GpuOperationOrReason make_cuda_operation(int device, const GpuPeerCopy& work) {
+  if (work.way != GpuPeerWay::copy_engine && !(sees(device, work.to) && sees(work.to, device))) {
     return {nullptr, "these GPUs do not see each other, so no kernel can reach the other's memory"};
   }
-  return {std::make_unique<CudaPeerCopy>(from, to, copy, bytes), ""};
+  return {std::make_unique<CudaPeerCopy>(device, work), ""};
 }
 
 }  // namespace sextant

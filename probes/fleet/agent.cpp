@@ -156,7 +156,7 @@ class Agent {
   }
 
   [[noreturn]] void stop() {
-    answers_.give({{"is", "stopped"}, {"refusals", to_json(host_ ? host_->refusals() : Refusals{})}});
+    answers_.give({{"is", "stopped"}, {"refusals", (host_ ? host_->refusals() : Refusals{}).to_json()}});
     answers_.finish(kLastWords_s);
     leave(EXIT_SUCCESS);
   }

@@ -134,7 +134,7 @@ void AgentLink::follow(const std::string& line) {
       port_ = static_cast<std::uint16_t>(view.required("port").integer(1, 65535));
       state_ = AgentState::idle;
     } else if (what == "stopped") {
-      refusals_ = parse_refusals(view.required("refusals"));
+      refusals_ = Refusals::parse(view.required("refusals"));
       state_ = AgentState::stopped;
       process_->close_input();
     } else {

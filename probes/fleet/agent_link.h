@@ -9,8 +9,8 @@
 
 #include "core/json_value.h"
 #include "probes/fleet/child_process.h"
-#include "probes/fleet/host_list.h"
 #include "probes/fleet/messages.h"
+#include "probes/schedule/host_list.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/fleet/device_report.h"
 #include "probes/fleet/messages.h"
+#include "probes/report/device_report.h"
 
 namespace sextant {
 

@@ -19,14 +19,14 @@ constexpr double kStopLimit_s = 5;
 
 class FleetRun {
  public:
-  FleetRun(const std::vector<Host>& hosts, const FleetOptions& options, const FleetJournal& done,
+  FleetRun(const std::vector<Host>& hosts, const FleetOptions& options, const ProbeJournal& done,
            JournalWriter& journal, const std::atomic<bool>& interrupted, const FleetProgress& progress)
       : options_(options), journal_(journal), interrupted_(interrupted), progress_(progress) {
     for (const Host& host : hosts) {
       agents_.push_back(std::make_unique<AgentLink>(host));
       HostOutcome& outcome = outcome_.hosts.emplace_back();
       outcome.host = host;
-      if (const auto devices = done.devices.find(host.name); devices != done.devices.end()) {
+      if (const auto devices = done.hosts.find(host.name); devices != done.hosts.end()) {
         outcome.devices = devices->second;
       }
     }
@@ -34,7 +34,7 @@ class FleetRun {
     for (const PairMeasurement& pair : done.pairs) round_ = std::max(round_, pair.round);
   }
 
-  FleetOutcome run(const std::vector<std::vector<RankPair>>& rounds) {
+  FleetRecord run(const PairRounds& rounds) {
     start_all();
     if (options_.probe_devices) probe_devices();
     std::size_t number = 0;
@@ -123,7 +123,7 @@ class FleetRun {
       host.why_no_devices = std::string("an answer that makes no sense: ") + error.what();
       return true;
     }
-    journal_.add_devices(host.host.name, *host.devices);
+    journal_.add_host(host.host.name, *host.devices);
     return true;
   }
 
@@ -260,14 +260,14 @@ class FleetRun {
   std::vector<std::unique_ptr<AgentLink>> agents_;
   std::vector<Pair> failed_;
   int round_ = 0;  // of the pairs that are measured, counted on from an earlier probe
-  FleetOutcome outcome_;
+  FleetRecord outcome_;
 };
 
 }  // namespace
 
-FleetOutcome probe_fleet(const std::vector<Host>& hosts, const std::vector<std::vector<RankPair>>& rounds,
-                         const FleetOptions& options, const FleetJournal& done, JournalWriter& journal,
-                         const std::atomic<bool>& interrupted, const FleetProgress& progress) {
+FleetRecord probe_fleet(const std::vector<Host>& hosts, const PairRounds& rounds, const FleetOptions& options,
+                        const ProbeJournal& done, JournalWriter& journal, const std::atomic<bool>& interrupted,
+                        const FleetProgress& progress) {
   return FleetRun(hosts, options, done, journal, interrupted, progress).run(rounds);
 }
 

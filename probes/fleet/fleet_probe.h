@@ -4,16 +4,13 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/json_value.h"
 #include "probes/fleet/agent_link.h"
-#include "probes/fleet/device_report.h"
-#include "probes/fleet/journal.h"
-#include "probes/link/tournament.h"
+#include "probes/journal/probe_journal.h"
+#include "probes/report/fleet_record.h"
+#include "probes/schedule/tournament.h"
 
 namespace sextant {
 
@@ -30,37 +27,14 @@ struct FleetOptions {
   int max_starting = 32;          // at once; an sshd refuses more than about ten from one user
 };
 
-struct HostOutcome {
-  Host host;
-  std::optional<DeviceReport> devices;
-  std::string why_no_devices;
-  std::string why_lost;  // empty: it responded to the end
-  std::optional<Refusals> refusals;
-};
-
-struct FailedPair {
-  std::string from, to;
-  std::string why;
-
-  friend bool operator==(const FailedPair&, const FailedPair&) = default;
-};
-
-struct FleetOutcome {
-  std::vector<HostOutcome> hosts;      // in the order of the list
-  std::vector<PairMeasurement> pairs;  // including those of an earlier, resumed probe
-  std::vector<FailedPair> failed_pairs;
-  bool is_interrupted = false;
-};
-
 // Reports the current step, for a line of progress.
 using FleetProgress = std::function<void(const std::string& what)>;
 
 // Rounds contain host numbers, without the pairs that `done` has already. Stops early, with the results so far,
 // if `interrupted` is set. Throws Error(machine) only if the journal cannot be written.
-[[nodiscard]] FleetOutcome probe_fleet(const std::vector<Host>& hosts,
-                                       const std::vector<std::vector<RankPair>>& rounds,
-                                       const FleetOptions& options, const FleetJournal& done,
-                                       JournalWriter& journal, const std::atomic<bool>& interrupted,
-                                       const FleetProgress& progress);
+[[nodiscard]] FleetRecord probe_fleet(const std::vector<Host>& hosts, const PairRounds& rounds,
+                                      const FleetOptions& options, const ProbeJournal& done,
+                                      JournalWriter& journal, const std::atomic<bool>& interrupted,
+                                      const FleetProgress& progress);
 
 }  // namespace sextant

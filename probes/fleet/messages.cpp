@@ -72,20 +72,4 @@ PairCommand parse_pair(const JsonView& view) {
   return command;
 }
 
-Json to_json(const Refusals& refusals) {
-  return {{"wrong_secret", refusals.wrong_secret},
-          {"malformed", refusals.malformed},
-          {"too_slow", refusals.too_slow},
-          {"left", refusals.left},
-          {"crowded", refusals.over_capacity}};
-}
-
-Refusals parse_refusals(const JsonView& view) {
-  view.allow_only({"wrong_secret", "malformed", "too_slow", "left", "crowded"});
-  const auto number = [&](const char* key) {
-    return static_cast<std::uint64_t>(view.required(key).integer(0));
-  };
-  return {number("wrong_secret"), number("malformed"), number("too_slow"), number("left"), number("crowded")};
-}
-
 }  // namespace sextant

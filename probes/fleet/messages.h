@@ -54,9 +54,6 @@ struct PairCommand {
 [[nodiscard]] DevicesCommand parse_devices(const JsonView& view);
 [[nodiscard]] PairCommand parse_pair(const JsonView& view);
 
-[[nodiscard]] Json to_json(const Refusals& refusals);
-[[nodiscard]] Refusals parse_refusals(const JsonView& view);
-
 // Returns the JSON on one line.
 [[nodiscard]] std::string compact(const Json& value);
 

@@ -30,9 +30,7 @@ void DeviceGathering::hear(int rank, const std::string& text) {
   }
   if (!on_points_) return;
   const Json json = parse_json(std::string_view(text).substr(1));
-  std::vector<ProbeResult> points;
-  for (const JsonView& point : JsonView(json).items()) points.push_back(ProbeResult::parse(point));
-  on_points_(points);
+  on_points_(parse_results(JsonView(json)));
 }
 
 std::vector<RankReport> DeviceGathering::gather(const std::vector<RankReport>& mine, const std::string& what) {

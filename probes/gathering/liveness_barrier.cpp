@@ -9,9 +9,9 @@
 
 #include "core/json_value.h"
 #include "core/units.h"
+#include "probes/comm/kept_communicators.h"
+#include "probes/comm/limited_message.h"
 #include "probes/harness/clock.h"
-#include "probes/link/kept_communicators.h"
-#include "probes/link/limited_message.h"
 #include "sextant/error.h"
 
 namespace sextant {
@@ -32,8 +32,7 @@ double now_s() { return steady_clock().now_s(); }
 
 }  // namespace
 
-LivenessBarrier::LivenessBarrier(Communicator& world, Limits limits,
-                                 std::function<void(int rank, const std::string& text)> on_text)
+LivenessBarrier::LivenessBarrier(Communicator& world, Limits limits, OnText on_text)
     : limits_(limits),
       on_text_(std::move(on_text)),
       ranks_(world.split(0, world.rank())),
@@ -69,7 +68,7 @@ void LivenessBarrier::attend() {
   for (int rank = 1; rank < ranks_->size(); ++rank) {
     std::string message;
     while (!lost_.contains(rank) && ranks_->has_message(rank, kTold)) {
-      if (receive_text(*ranks_, message, rank, kTold, limits_.silence_s)) {
+      if (receive_text(*ranks_, message, rank, kTold, limits_.message_s)) {
         hear(rank, message);
       } else {
         lost_[rank] = name_of(rank) + " stopped in the middle of a message";
@@ -103,31 +102,47 @@ bool LivenessBarrier::any(bool mine) {
   return mine;
 }
 
-void LivenessBarrier::meet(const std::string& what) {
-  if (ranks_->rank() != kLeader) {
-    send(kHere, "");
-    wait_for_order();
-    return;
-  }
-  wait_for_all(what);
-  send_orders();
+void LivenessBarrier::begin_phase(Limits limits, OnText on_text, std::map<int, std::string> lost) {
+  limits_ = limits;
+  on_text_ = std::move(on_text);
+  lost_ = std::move(lost);
+  heard_s_.assign(heard_s_.size(), now_s());
 }
 
-void LivenessBarrier::wait_for_all(const std::string& what) {
-  const auto is_missing = [this](int rank) {
-    return !lost_.contains(rank) && !has_come_[static_cast<std::size_t>(rank)];
-  };
+void LivenessBarrier::suspect(int rank, double within_s) { suspects_s_[rank] = now_s() + within_s; }
+
+void LivenessBarrier::meet(const std::string& what) {
+  static_cast<void>(meet("sent nothing for " + format_seconds(limits_.silence_s) + " while " + what,
+                         [] { return std::string(); }));
+}
+
+std::string LivenessBarrier::meet(const std::string& is_silent, const std::function<std::string()>& order) {
+  if (ranks_->rank() != kLeader) {
+    send(kHere, "");
+    return wait_for_order();
+  }
+  wait_for_all(is_silent);
+  std::string given = order();
+  send_order(given);
+  return given;
+}
+
+void LivenessBarrier::wait_for_all(const std::string& is_silent) {
+  for (const int rank : std::exchange(deaf_, {})) lost_[rank] = name_of(rank) + " does not accept messages";
   // Ranks that worked as long as rank 0 have not had the time to report.
   const double soonest_s = now_s() + limits_.silence_s / 2;
+  const auto latest_s = [&](int rank) {
+    const double late_s = std::max(heard_s_[static_cast<std::size_t>(rank)] + limits_.silence_s, soonest_s);
+    const auto suspect_s = suspects_s_.find(rank);
+    return suspect_s == suspects_s_.end() ? late_s : std::min(late_s, suspect_s->second);
+  };
   for (bool waits = true; waits;) {
     attend();
     waits = false;
     for (int rank = 1; rank < ranks_->size(); ++rank) {
-      if (!is_missing(rank)) continue;
-      const double silent_since_s = heard_s_[static_cast<std::size_t>(rank)];
-      if (now_s() > std::max(silent_since_s + limits_.silence_s, soonest_s)) {
-        lost_[rank] =
-            name_of(rank) + " sent nothing for " + format_seconds(limits_.silence_s) + " while " + what;
+      if (lost_.contains(rank) || has_come_[static_cast<std::size_t>(rank)]) continue;
+      if (now_s() > latest_s(rank)) {
+        lost_[rank] = name_of(rank) + " " + is_silent;
       } else {
         waits = true;
       }
@@ -135,29 +150,30 @@ void LivenessBarrier::wait_for_all(const std::string& what) {
     if (waits) std::this_thread::sleep_for(kNap);
   }
   has_come_.assign(has_come_.size(), false);
+  suspects_s_.clear();
 }
 
-void LivenessBarrier::send_orders() {
+void LivenessBarrier::send_order(const std::string& order) {
   Json lost = Json::array();
   for (const auto& [rank, why] : lost_) lost.push_back({{"rank", rank}, {"why", why}});
-  const std::string text = lost.dump();
+  const std::string text = Json{{"order", order}, {"lost", lost}}.dump();
   for (int rank = 1; rank < ranks_->size(); ++rank) {
     if (lost_.contains(rank)) continue;
-    // One that does not take it is missed at the next occasion.
-    static_cast<void>(send_text(*ranks_, text, rank, kOrder, limits_.silence_s));
+    if (!send_text(*ranks_, text, rank, kOrder, limits_.message_s)) deaf_.insert(rank);
   }
   heard_s_.assign(heard_s_.size(), now_s());
 }
 
-void LivenessBarrier::wait_for_order() {
+std::string LivenessBarrier::wait_for_order() {
   std::string text;
   if (!wait_for_message(*ranks_, kLeader, kOrder, limits_.longest_s) ||
-      !receive_text(*ranks_, text, kLeader, kOrder, limits_.silence_s)) {
+      !receive_text(*ranks_, text, kLeader, kOrder, limits_.message_s)) {
     throw_machine_failed(name_of(kLeader) + ", which collects the results, does not respond");
   }
   lost_.clear();
-  const Json lost = parse_json(text);
-  for (const Json& one : lost) lost_[one["rank"].get<int>()] = one["why"].get<std::string>();
+  const Json json = parse_json(text);
+  for (const Json& one : json["lost"]) lost_[one["rank"].get<int>()] = one["why"].get<std::string>();
+  return json["order"].get<std::string>();
 }
 
 }  // namespace sextant

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,13 @@ class LivenessBarrier {
   struct Limits {
     double silence_s = 30;   // maximum silence of a rank: above the longest time between two messages
     double longest_s = 600;  // between two meetings, for ranks that wait for rank 0
+    double message_s = 30;   // for the rest of a message that has begun
   };
+  // Called at rank 0 with the messages of all ranks (its own too), in each one's order; may be empty.
+  using OnText = std::function<void(int rank, const std::string& text)>;
 
-  // Collective without a timeout: construct it while all ranks respond. `on_text`: called at rank 0 with the
-  // messages of all ranks (its own too), in each one's order.
-  LivenessBarrier(Communicator& world, Limits limits,
-                  std::function<void(int rank, const std::string& text)> on_text);
+  // Collective without a timeout: construct it while all ranks respond.
+  LivenessBarrier(Communicator& world, Limits limits, OnText on_text);
   ~LivenessBarrier();
   LivenessBarrier(const LivenessBarrier&) = delete;
   LivenessBarrier& operator=(const LivenessBarrier&) = delete;
@@ -41,26 +43,37 @@ class LivenessBarrier {
   // Waits until all ranks have come, or are lost; "... while `what`" is part of the reason. Afterwards lost()
   // is the same on all others. Throws Error(machine) if rank 0 does not answer.
   void meet(const std::string& what);
+  // The same for ranks with a task after each meeting: returns the order that rank 0 gives all of them, once
+  // they have come. A rank that was silent is lost because it `is_silent` ("did not respond").
+  [[nodiscard]] std::string meet(const std::string& is_silent, const std::function<std::string()>& order);
+
+  // At rank 0: the rank is lost if it does not come to the next meeting within this time.
+  void suspect(int rank, double within_s);
+
+  // Starts another phase of the work, with other messages and limits. `lost`: lost before, the same on all others.
+  void begin_phase(Limits limits, OnText on_text, std::map<int, std::string> lost);
 
   // Ranks and reasons.
   [[nodiscard]] const std::map<int, std::string>& lost() const { return lost_; }
+  [[nodiscard]] std::string name_of(int rank) const;
 
  private:
-  [[nodiscard]] std::string name_of(int rank) const;
   void send(char kind, const std::string& text);
   void attend();
   void hear(int rank, const std::string& message);
-  void wait_for_all(const std::string& what);
-  void send_orders();
-  void wait_for_order();
+  void wait_for_all(const std::string& is_silent);
+  void send_order(const std::string& order);
+  [[nodiscard]] std::string wait_for_order();
 
   Limits limits_;
-  std::function<void(int, const std::string&)> on_text_;
+  OnText on_text_;
   std::unique_ptr<Communicator> ranks_;  // its messages do not mix with others
   std::vector<std::string> hosts_;
   std::map<int, std::string> lost_;
-  std::vector<double> heard_s_;  // at rank 0, by rank: time of the last message
-  std::vector<bool> has_come_;   // at rank 0, by rank: came to the meeting
+  std::vector<double> heard_s_;       // at rank 0, by rank: time of the last message
+  std::vector<bool> has_come_;        // at rank 0, by rank: came to the meeting
+  std::map<int, double> suspects_s_;  // at rank 0: by when these must come
+  std::set<int> deaf_;                // at rank 0: did not take the last order
   bool is_in_step_ = true;
 };
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "probes/assembly/cluster_assembly.h"
-#include "probes/cluster_findings.h"
 #include "probes/collective/growing_groups.h"
+#include "probes/gpu/gpu_rank_steps.h"
 #include "probes/topology/gpu_place.h"
 #include "sextant/error.h"
 
@@ -67,20 +67,6 @@ std::string best_way(const std::vector<RankReport>& reports, bool is_partial) {
   throw_machine_failed("the links between the GPUs could not be measured: " + why_no_links(reports));
 }
 
-KindOfPair kinds_of(const std::vector<RankReport>& reports) {
-  return [&reports](int low, int high) {
-    const auto& a = reports[static_cast<std::size_t>(low)].place;
-    const auto& b = reports[static_cast<std::size_t>(high)].place;
-    return a && b ? link_class(*a, *b).name() : std::string();
-  };
-}
-
-AssembledCluster assemble(const std::vector<RankReport>& reports, const ProbeOptions& options,
-                          bool is_partial) {
-  return assemble_cluster({options.name, options.hosts, is_partial}, reports, best_way(reports, is_partial),
-                          kinds_of(reports));
-}
-
 // Why NCCL did not come to all pairs.
 void warn_of_time(const std::vector<RankReport>& reports, std::vector<std::string>& warnings) {
   for (const RankReport& report : reports) {
@@ -110,55 +96,31 @@ void add_measurements(Cluster& cluster, const std::vector<RankReport>& reports, 
   cluster = std::move(whole);
 }
 
-void add(std::vector<std::string>& all, const std::vector<std::string>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
-std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
-  std::vector<ProbeResult> results;
-  for (const RankReport& report : reports) {
-    results.insert(results.end(), report.results.begin(), report.results.end());
-  }
-  return results;
-}
-
-// All that a rank other than 0 knows where one was lost.
-ClusterProbe lost_only(const GpuRanks& ranks) {
-  ClusterProbe probe;
-  probe.lost = ranks.lost;
-  return probe;
-}
-
 }  // namespace
 
-GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& options) {
-  if (!ranks.lost.empty() && ranks.reports.empty()) return {lost_only(ranks), std::move(ranks.gpus), {}};
-  if (ranks.reports.empty()) throw_machine_failed("there is no GPU to measure: " + ranks.gpus.sentence);
-  GpuClusterProbe out;
-  out.probe.is_interrupted = ranks.is_interrupted;
-  out.probe.lost = ranks.lost;
-  out.probe.results = results_of(ranks.reports);
-  if (!ranks.lost.empty()) ranks.reports = renumbered_without_lost(std::move(ranks.reports));
-  out.links = report_links(ranks.reports, options.facts);
-  AssembledCluster assembled;
-  try {
-    assembled = assemble(ranks.reports, options.cluster, !out.probe.is_whole());
-    add_measurements(assembled.cluster, ranks.reports, out.links);
-    out.probe.cluster = std::move(assembled.cluster);
-    out.probe.device_of_rank = std::move(assembled.device_of_rank);
-  } catch (const Error& error) {
-    if (out.probe.is_whole()) throw;
-    out.probe.why_no_cluster = error.what();
+GpuClusterProbe assemble_gpu_cluster(GpuRanks job, const GpuClusterOptions& options) {
+  Findings& found = job.found;
+  if (!found.lost.empty() && found.reports.empty()) {
+    return {probe_without_cluster(found), std::move(job.gpus), {}};
   }
-  for (const auto& [rank, why] : ranks.lost)
-    out.probe.warnings.push_back(why + ": measurements continued without it.");
-  ranks.gpus.results = out.probe.results;  // of all ranks
-  add(out.probe.warnings, warnings_of(ranks.gpus));
-  add(out.probe.warnings, ranks.warnings);
-  warn_of_time(ranks.reports, out.probe.warnings);
-  add(out.probe.warnings, assembled.warnings);
-  add(out.probe.warnings, warnings_of(out.links));
-  out.gpus = std::move(ranks.gpus);
+  if (found.reports.empty()) throw_machine_failed("there is no GPU to measure: " + job.gpus.sentence);
+  GpuClusterProbe out{probe_without_cluster(found), std::move(job.gpus), {}};
+  const std::vector<RankReport> reports = found.reports_without_lost();
+  out.links = report_links(reports, options.facts);
+  std::vector<std::string> assembly_warnings = set_cluster(out.probe, [&] {
+    const ClusterPlace place{options.cluster.name, options.cluster.hosts, !found.is_whole()};
+    AssembledCluster assembled =
+        assemble_cluster(place, reports, best_way(reports, place.is_partial), kinds_of(reports));
+    add_measurements(assembled.cluster, reports, out.links);
+    return assembled;
+  });
+  warn_of_lost(out.probe);
+  out.gpus.results = out.probe.results;  // of all ranks
+  append(out.probe.warnings, warnings_of(out.gpus));
+  append(out.probe.warnings, std::move(found.warnings));
+  warn_of_time(reports, out.probe.warnings);
+  append(out.probe.warnings, std::move(assembly_warnings));
+  append(out.probe.warnings, warnings_of(out.links));
   return out;
 }
 

@@ -1,7 +1,7 @@
 // A Cluster whose devices are GPUs: those of this host, or one for each rank of a job.
 #pragma once
 
-#include "probes/cluster_probe.h"
+#include "probes/campaign/findings.h"
 #include "probes/gpu/gpu_link_report.h"
 #include "probes/gpu/gpu_ranks.h"
 
@@ -17,6 +17,6 @@ struct GpuClusterProbe {
 // pair was measured, else from peer copies if these have every pair, else from the first source with a pair of
 // each level; warnings say what is missing. Throws Error(machine) if a GPU lacks a required value, or a level
 // has no pair.
-[[nodiscard]] GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& options);
+[[nodiscard]] GpuClusterProbe assemble_gpu_cluster(GpuRanks job, const GpuClusterOptions& options);
 
 }  // namespace sextant

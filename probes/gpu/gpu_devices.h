@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "probes/gpu/attention_shape.h"
@@ -56,6 +57,16 @@ struct GpuOperationOrReason {
   std::string reason;
 };
 
+// The operations that can be measured.
+
+// A matrix product; work is 2 m n k. With is_cold, enough sets of operands in turn to exceed the last-level cache;
+// else the same ones again and again.
+struct GpuGemm {
+  Precision precision = Precision::fp32;
+  GemmShape shape;
+  bool is_cold = false;
+};
+
 enum class GpuMemoryAccess {
   copy_engine,       // cudaMemcpyAsync within the device
   copy_kernel,       // own kernel, four 16-byte loads in flight per thread
@@ -66,6 +77,23 @@ enum class GpuMemoryAccess {
   triad  // a = b + 3 c, in fp32
 };
 
+// Buffers have `bytes` each; work is the bytes read and written.
+struct GpuMemory {
+  GpuMemoryAccess access = GpuMemoryAccess::read;
+  std::size_t bytes = 0;
+};
+
+// One query token per sequence on a paged KV cache in bf16; work is the bytes of keys and values read.
+struct GpuDecode {
+  AttentionShape shape;
+};
+
+// All tokens of each sequence attend to themselves, causal, in bf16; work is 2 heads head_dim tokens^2 FLOP per
+// sequence (half of the full square).
+struct GpuPrefill {
+  AttentionShape shape;
+};
+
 enum class GpuLaunch {
   kernel,             // one empty kernel after another from the host, host clock
   kernel_round_trip,  // launch one and wait for it, host clock
@@ -74,9 +102,17 @@ enum class GpuLaunch {
   graph_round_trip,   // launch one graph and wait for it, host clock
 };
 
+// Empty kernels; a graph is a chain of `nodes` of them. The work is 0.
+struct GpuLaunches {
+  GpuLaunch kind = GpuLaunch::kernel;
+  int nodes = 1;
+};
+
+// Copies between host and device memory, each waited for: host clock.
 struct GpuTransfer {
   bool to_device = true;
   bool is_pinned = true;
+  std::size_t bytes = 0;
 };
 
 enum class GpuPeerWay {
@@ -85,10 +121,16 @@ enum class GpuPeerWay {
   kernel_read    // a kernel of the receiver reads the sender's memory
 };
 
+// Copies to another GPU, one after another; work is the bytes that leave, and with both_ways those that come back
+// at the same time. A kernel needs GPUs with peer access.
 struct GpuPeerCopy {
+  int to = 0;
   GpuPeerWay way = GpuPeerWay::copy_engine;
-  bool both_ways = false;  // the same amount goes back at the same time
+  bool both_ways = false;
+  std::size_t bytes = 0;
 };
+
+using GpuWork = std::variant<GpuGemm, GpuMemory, GpuDecode, GpuPrefill, GpuLaunches, GpuTransfer, GpuPeerCopy>;
 
 class GpuDevices {
  public:
@@ -103,26 +145,7 @@ class GpuDevices {
   [[nodiscard]] virtual std::string versions() const = 0;
   [[nodiscard]] virtual std::vector<GpuFacts> list() const = 0;
 
-  // Work is 2 m n k. With is_cold, enough sets of operands in turn to exceed the last-level cache; else the
-  // same ones again and again.
-  [[nodiscard]] virtual GpuOperationOrReason gemm(int device, Precision precision, const GemmShape& shape,
-                                                  bool is_cold) = 0;
-  // Buffers have `bytes` each. Work is the bytes read and written.
-  [[nodiscard]] virtual GpuOperationOrReason memory(int device, GpuMemoryAccess access, std::size_t bytes) = 0;
-  // One query token per sequence on a paged KV cache in bf16. Work is the bytes of keys and values read.
-  [[nodiscard]] virtual GpuOperationOrReason decode_attention(int device, const AttentionShape& shape) = 0;
-  // All tokens of each sequence attend to themselves, causal, in bf16. Work is 2 heads head_dim tokens^2 FLOP
-  // per sequence (half of the full square).
-  [[nodiscard]] virtual GpuOperationOrReason prefill_attention(int device, const AttentionShape& shape) = 0;
-  // Launches empty kernels; a graph is a chain of `nodes` of them. Its work is 0.
-  [[nodiscard]] virtual GpuOperationOrReason launch(int device, GpuLaunch kind, int nodes) = 0;
-  // Copies between host and device memory and waits for each copy: host clock.
-  [[nodiscard]] virtual GpuOperationOrReason transfer(int device, const GpuTransfer& transfer,
-                                                      std::size_t bytes) = 0;
-  // Copies from one GPU to another, one after another. Work is the bytes that leave `from`, and with both_ways
-  // those that come back. A kernel needs GPUs with peer access.
-  [[nodiscard]] virtual GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
-                                                       std::size_t bytes) = 0;
+  [[nodiscard]] virtual GpuOperationOrReason make(int device, const GpuWork& work) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<GpuDevices> make_gpu_devices();

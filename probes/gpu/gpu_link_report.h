@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "probes/link/alpha_beta.h"
-#include "probes/link/tournament.h"
 #include "probes/report/rank_report.h"
+#include "probes/schedule/tournament.h"
 #include "probes/topology/gpu_place.h"
 #include "probes/topology/link_facts.h"
 #include "sextant/cluster.h"

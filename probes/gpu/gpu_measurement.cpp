@@ -15,13 +15,6 @@ DeviceConditions conditions_of(std::vector<DeviceState> states, std::size_t coun
   return {std::move(states)};
 }
 
-const ProbeResult* find(const std::vector<ProbeResult>& results, const std::string& name) {
-  for (const ProbeResult& result : results) {
-    if (result.name == name && result.has_value()) return &result;
-  }
-  return nullptr;
-}
-
 std::optional<ProbeResult> best_of(const std::vector<ProbeResult>& results, const std::string& name) {
   const ProbeResult* best = nullptr;
   int variants = 0;
@@ -39,8 +32,8 @@ std::optional<ProbeResult> best_of(const std::vector<ProbeResult>& results, cons
 }
 
 std::optional<ProbeResult> per_node(const std::vector<ProbeResult>& results) {
-  const ProbeResult* one = find(results, "launch/graph/1");
-  const ProbeResult* many = find(results, "launch/graph/" + std::to_string(kLongGraphNodes));
+  const ProbeResult* one = find_value(results, "launch/graph/1");
+  const ProbeResult* many = find_value(results, "launch/graph/" + std::to_string(kLongGraphNodes));
   if (one == nullptr || many == nullptr || many->value <= one->value) return std::nullopt;
   ProbeResult result;
   result.name = "launch/graph/per_node";
@@ -60,10 +53,11 @@ std::optional<ProbeResult> per_node(const std::vector<ProbeResult>& results) {
 
 ProbeResult measure_gpu_point(const GpuPoint& point, GpuDevices& devices, const GpuFacts& gpu,
                               GpuSensors& sensors, const SamplingOptions& sampling, const Clock& clock) {
-  ProbeResult result = waived_result(point.name, point.unit, "");
+  ProbeResult result = waived_result(point.name, point.unit, point.why_not);
   result.rank = gpu.index;
+  if (!point.why_not.empty()) return result;
   try {
-    const GpuOperationOrReason prepared = point.prepare(devices);
+    const GpuOperationOrReason prepared = devices.make(gpu.index, point.work);
     if (!prepared.operation) {
       result.sentence = prepared.reason;
       return result;

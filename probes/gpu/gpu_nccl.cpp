@@ -1,13 +1,10 @@
 #include "probes/gpu/gpu_nccl.h"
 
-#include <exception>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 #include "probes/collective/growing_groups.h"
-#include "probes/comm/thread_communicator.h"
 
 namespace sextant {
 namespace {
@@ -63,26 +60,6 @@ std::vector<ProbeResult> measure_nccl(Communicator& ranks, int gpu, const MakeCo
   if (options.steps.is_told_to_stop && options.steps.is_told_to_stop()) return results;
   append(results, measure_nccl_groups(ranks, gpu, make, std::move(made.collectives), options, clock));
   return results;
-}
-
-std::vector<ProbeResult> measure_nccl_in_threads(const std::vector<int>& gpus, const MakeCollectives& make,
-                                                 const CollectiveOptions& options, const Clock& clock,
-                                                 NcclPart part) {
-  std::vector<ProbeResult> all;
-  std::mutex mutex;
-  try {
-    run_on_threads(static_cast<int>(gpus.size()), [&](Communicator& ranks) {
-      const int gpu = gpus[static_cast<std::size_t>(ranks.rank())];
-      CollectiveOptions own = options;
-      if (ranks.rank() != 0) own.on_point = {};  // one of the threads says it
-      std::vector<ProbeResult> mine = measure_nccl(ranks, gpu, make, own, clock, part);
-      const std::lock_guard lock(mutex);
-      append(all, std::move(mine));
-    });
-  } catch (const std::exception& error) {
-    all.push_back(failed_result(waived_result("nccl", "s", ""), error.what()));
-  }
-  return all;
 }
 
 }  // namespace sextant

@@ -22,12 +22,4 @@ enum class NcclPart { all, pairs };
                                                     const Clock& clock = steady_clock(),
                                                     NcclPart part = NcclPart::all);
 
-// Like measure_nccl from one process, with a thread for each of `gpus`; rank r is the r-th of them. Does not
-// throw if a rank fails: the result says so.
-[[nodiscard]] std::vector<ProbeResult> measure_nccl_in_threads(const std::vector<int>& gpus,
-                                                               const MakeCollectives& make,
-                                                               const CollectiveOptions& options,
-                                                               const Clock& clock = steady_clock(),
-                                                               NcclPart part = NcclPart::all);
-
 }  // namespace sextant

@@ -70,9 +70,8 @@ class Points {
   }
 
  private:
-  using Prepare = std::function<GpuOperationOrReason(GpuDevices&)>;
-  void add(std::string name, std::string unit, double min_sample_s, Prepare prepare) {
-    points_.push_back({std::move(name), std::move(unit), min_sample_s, std::move(prepare)});
+  void add(std::string name, std::string unit, double min_sample_s, GpuWork work, std::string why_not = "") {
+    points_.push_back({std::move(name), std::move(unit), min_sample_s, std::move(work), std::move(why_not)});
   }
 
   void add_memory() {
@@ -81,8 +80,7 @@ class Points {
                               : std::max(kMinBytes, kTimesTheCache * gpu_.last_level_cache_bytes);
     const auto bytes = static_cast<std::size_t>(std::min(wanted, gpu_.free_memory_bytes / 5));
     const auto access = [&](const char* name, GpuMemoryAccess kind) {
-      add(std::string("memory/") + name, "bytes/s", kLongSample_s,
-          [gpu = gpu_.index, kind, bytes](GpuDevices& devices) { return devices.memory(gpu, kind, bytes); });
+      add(std::string("memory/") + name, "bytes/s", kLongSample_s, GpuMemory{kind, bytes});
     };
     access("copy/engine", GpuMemoryAccess::copy_engine);
     access("copy/kernel", GpuMemoryAccess::copy_kernel);
@@ -96,11 +94,8 @@ class Points {
   void add_gemm() {
     for (const GemmPoints& of_one : gemm_points(options_.is_smoke_test)) {
       for (const GemmShape& shape : of_one.shapes) {
-        const std::string name = "gemm/" + std::string(name_of(of_one.precision)) + "/" + shape.name;
-        add(name, "flop/s", kLongSample_s,
-            [gpu = gpu_.index, precision = of_one.precision, shape](GpuDevices& devices) {
-              return devices.gemm(gpu, precision, shape, false);
-            });
+        add("gemm/" + std::string(name_of(of_one.precision)) + "/" + shape.name, "flop/s", kLongSample_s,
+            GpuGemm{of_one.precision, shape, false});
       }
     }
   }
@@ -115,9 +110,7 @@ class Points {
       shape.transpose_b = true;
       for (const Precision precision : options_.model_precisions) {
         add("gemm/" + std::string(name_of(precision)) + "/" + options_.model->name + "/" + shape.name, "flop/s",
-            kLongSample_s, [gpu = gpu_.index, precision, shape](GpuDevices& devices) {
-              return devices.gemm(gpu, precision, shape, true);
-            });
+            kLongSample_s, GpuGemm{precision, shape, true});
       }
     }
   }
@@ -125,8 +118,7 @@ class Points {
   void add_launches() {
     const auto launch = [&](const std::string& name, GpuLaunch kind, int nodes,
                             double min_sample_s = kSample_s) {
-      add("launch/" + name, "s", min_sample_s,
-          [gpu = gpu_.index, kind, nodes](GpuDevices& devices) { return devices.launch(gpu, kind, nodes); });
+      add("launch/" + name, "s", min_sample_s, GpuLaunches{kind, nodes});
     };
     launch("kernel", GpuLaunch::kernel, 1);
     launch("kernel/round_trip", GpuLaunch::kernel_round_trip, 1);
@@ -144,13 +136,8 @@ class Points {
       for (const bool to_device : {true, false}) {
         const std::string name = std::string("host/") + (to_device ? "to_device" : "from_device") +
                                  (is_pinned ? "/pinned" : "/pageable");
-        const GpuTransfer transfer{to_device, is_pinned};
-        add(name, "bytes/s", kSample_s, [gpu = gpu_.index, transfer, bytes](GpuDevices& devices) {
-          return devices.transfer(gpu, transfer, bytes);
-        });
-        add(name + "/latency", "s", kSample_s, [gpu = gpu_.index, transfer](GpuDevices& devices) {
-          return devices.transfer(gpu, transfer, kLatencyBytes);
-        });
+        add(name, "bytes/s", kSample_s, GpuTransfer{to_device, is_pinned, bytes});
+        add(name + "/latency", "s", kSample_s, GpuTransfer{to_device, is_pinned, kLatencyBytes});
       }
     }
   }
@@ -186,15 +173,17 @@ class Points {
     AttentionShape shape = heads();
     shape.batch = batch;
     shape.tokens = tokens;
-    const double room = gpu_.free_memory_bytes / 3;
-    add("attention/" + phase + "/" + shape.name(), unit, kLongSample_s,
-        [gpu = gpu_.index, shape, room, is_decode = phase == "decode"](GpuDevices& devices) {
-          if (shape.kv_bytes() > room) {
-            return GpuOperationOrReason{nullptr, "keys and values need " + format_bytes(shape.kv_bytes()) +
-                                                     ", more than a third of the free memory"};
-          }
-          return is_decode ? devices.decode_attention(gpu, shape) : devices.prefill_attention(gpu, shape);
-        });
+    std::string why_not;
+    if (shape.kv_bytes() > gpu_.free_memory_bytes / 3) {
+      why_not =
+          "keys and values need " + format_bytes(shape.kv_bytes()) + ", more than a third of the free memory";
+    }
+    const std::string name = "attention/" + phase + "/" + shape.name();
+    if (phase == "decode") {
+      add(name, unit, kLongSample_s, GpuDecode{shape}, why_not);
+    } else {
+      add(name, unit, kLongSample_s, GpuPrefill{shape}, why_not);
+    }
   }
 
   const GpuFacts& gpu_;
@@ -208,27 +197,25 @@ std::vector<GpuPoint> gpu_points(const GpuFacts& gpu, const GpuPointOptions& opt
   return Points(gpu, options).all();
 }
 
-std::vector<GpuPoint> gpu_link_points(int from, int to) {
+std::vector<GpuPoint> gpu_link_points(int to) {
   std::vector<GpuPoint> points;
   for (const std::size_t bytes : {8UL, 4096UL, 65536UL, 1UL << 20, 16UL << 20, 256UL << 20}) {
-    points.push_back({"link/" + std::to_string(bytes), "s", kSample_s, [from, to, bytes](GpuDevices& devices) {
-                        return devices.peer_copy(from, to, {}, bytes);
-                      }});
+    points.push_back({"link/" + std::to_string(bytes), "s", kSample_s,
+                      GpuPeerCopy{to, GpuPeerWay::copy_engine, false, bytes}, ""});
   }
   return points;
 }
 
-std::vector<GpuPoint> gpu_peer_points(int from, int to, bool both_ways) {
+std::vector<GpuPoint> gpu_peer_points(int to, bool both_ways) {
   std::vector<GpuPoint> points;
-  const auto add = [&](const std::string& name, const GpuPeerCopy& copy, std::size_t bytes) {
-    points.push_back(
-        {"peer/" + name, bytes == kLatencyBytes ? "s" : "bytes/s", kSample_s,
-         [from, to, copy, bytes](GpuDevices& devices) { return devices.peer_copy(from, to, copy, bytes); }});
+  const auto add = [&](const std::string& name, GpuPeerWay way, bool is_both, std::size_t bytes) {
+    points.push_back({"peer/" + name, bytes == kLatencyBytes ? "s" : "bytes/s", kSample_s,
+                      GpuPeerCopy{to, way, is_both, bytes}, ""});
   };
   const auto add_way = [&](const std::string& name, GpuPeerWay way) {
-    add(name, {way, false}, kPeerBytes);
-    if (way != GpuPeerWay::copy_engine) add(name + "/latency", {way, false}, kLatencyBytes);
-    if (both_ways) add(name + "/both_ways", {way, true}, kPeerBytes);
+    add(name, way, false, kPeerBytes);
+    if (way != GpuPeerWay::copy_engine) add(name + "/latency", way, false, kLatencyBytes);
+    if (both_ways) add(name + "/both_ways", way, true, kPeerBytes);
   };
   add_way("engine", GpuPeerWay::copy_engine);
   add_way("kernel_write", GpuPeerWay::kernel_write);

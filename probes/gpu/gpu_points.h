@@ -1,7 +1,6 @@
 // The list of points to measure on a GPU, the most important first.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +26,8 @@ struct GpuPoint {
   std::string name;  // "gemm/bf16/8192", "memory/copy/engine", "attention/decode/64x4096", ...
   std::string unit;  // "flop/s", "bytes/s" or "s"
   double min_sample_s = 1e-3;
-  std::function<GpuOperationOrReason(GpuDevices&)> prepare;
+  GpuWork work;
+  std::string why_not;  // the reason why it cannot be measured; empty if it can
 };
 
 // In flop/s: "gemm/<precision>/<size>" or "<m>x<n>x<k>", with "_nt" if B is stored transposed, and
@@ -39,13 +39,13 @@ struct GpuPoint {
 // Throws Error(bad_input) if the model has no shapes for this tensor parallelism.
 [[nodiscard]] std::vector<GpuPoint> gpu_points(const GpuFacts& gpu, const GpuPointOptions& options);
 
-// "link/<bytes>" in s by the copy engine, from the GPU with the lower index to the other.
-[[nodiscard]] std::vector<GpuPoint> gpu_link_points(int from, int to);
+// "link/<bytes>" in s by the copy engine, from the GPU with the lower index to this one.
+[[nodiscard]] std::vector<GpuPoint> gpu_link_points(int to);
 
-// In bytes/s from one GPU to the other: "peer/engine", "peer/kernel_write", "peer/kernel_read"; in s, for 8
+// In bytes/s from one GPU to this one: "peer/engine", "peer/kernel_write", "peer/kernel_read"; in s, for 8
 // bytes by the kernels: "peer/kernel_.../latency". With both_ways also "peer/.../both_ways", which counts the
 // bytes of both directions.
-[[nodiscard]] std::vector<GpuPoint> gpu_peer_points(int from, int to, bool both_ways);
+[[nodiscard]] std::vector<GpuPoint> gpu_peer_points(int to, bool both_ways);
 
 // Nodes of the longer of the two graphs that are measured; the other has one.
 inline constexpr int kLongGraphNodes = 101;

@@ -87,13 +87,13 @@ class LinkProbe {
     end_s_ = start_s + options_.total_budget_s * static_cast<double>(gpus_.size());
     for (std::size_t from = 0; from < gpus_.size(); ++from) {
       for (std::size_t to = from + 1; to < gpus_.size(); ++to) {
-        add(gpus_[from], gpus_[to], gpu_link_points(gpus_[from].index, gpus_[to].index));
+        add(gpus_[from], gpus_[to], gpu_link_points(gpus_[to].index));
       }
     }
     for (const GpuFacts& from : gpus_) {
       for (const GpuFacts& to : gpus_) {
         if (from.index == to.index) continue;
-        add(from, to, gpu_peer_points(from.index, to.index, from.index < to.index));
+        add(from, to, gpu_peer_points(to.index, from.index < to.index));
       }
     }
     return std::move(results_);
@@ -175,12 +175,6 @@ std::vector<ProbeResult> probe_gpu_links(GpuDevices& devices, const std::vector<
                                          GpuSensors& sensors, const GpuProbeOptions& options,
                                          const Clock& clock) {
   return LinkProbe(devices, gpus, sensors, options, clock).all();
-}
-
-GpuProbe probe_gpus(const GpuProbeOptions& options) {
-  const auto devices = make_gpu_devices();
-  const auto sensors = make_nvml_sensors();
-  return probe_gpus(*devices, *sensors, options);
 }
 
 std::vector<std::string> warnings_of(const GpuProbe& probe) {

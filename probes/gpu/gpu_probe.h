@@ -51,9 +51,6 @@ struct GpuProbe {
                                                        GpuSensors& sensors, const GpuProbeOptions& options,
                                                        const Clock& clock = steady_clock());
 
-// Probes the devices that this build supports.
-[[nodiscard]] GpuProbe probe_gpus(const GpuProbeOptions& options = {});
-
 // Returns warnings with reason and advice: missing NVML, throttling, failed and noisy points.
 [[nodiscard]] std::vector<std::string> warnings_of(const GpuProbe& probe);
 

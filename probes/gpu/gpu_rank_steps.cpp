@@ -1,12 +1,7 @@
 #include "probes/gpu/gpu_rank_steps.h"
 
-#include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
-#include "core/json_value.h"
-#include "probes/gpu/gpu_cluster.h"
 #include "probes/harness/environment.h"
 #include "probes/harness/network_settings.h"
 #include "probes/topology/gpu_place.h"
@@ -31,6 +26,13 @@ KindOfPair kinds_of(std::vector<GpuPlace> places) {
   };
 }
 
+KindOfPair kinds_of(const std::vector<RankReport>& reports) {
+  std::vector<GpuPlace> places;
+  places.reserve(reports.size());
+  for (const RankReport& report : reports) places.push_back(report.place.value_or(GpuPlace{}));
+  return kinds_of(std::move(places));
+}
+
 RankReport report_of(const GpuProbe& probe, const GpuFacts& gpu, const GpuPlace& place, const GpuTools& tools) {
   RankReport report;
   report.rank = gpu.index;
@@ -48,34 +50,9 @@ RankReport report_of(const GpuProbe& probe, const GpuFacts& gpu, const GpuPlace&
   return report;
 }
 
-// Whether a rank was told to end it. Collective.
-bool is_told_to_stop(Communicator& ranks, const ProbeHooks& hooks) {
-  std::array<double, 1> told = {hooks.should_stop && hooks.should_stop() ? 1.0 : 0.0};
-  ranks.all_reduce_max(std::span<double>(told));
-  return told[0] != 0;
-}
-
-// The results of all ranks, on every rank. Collective.
-std::vector<ProbeResult> exchange_results(Communicator& ranks, const std::vector<ProbeResult>& mine) {
-  std::vector<ProbeResult> all;
-  for (const std::string& text : exchange_texts(ranks, to_json(mine).dump())) {
-    const Json of_rank = parse_json(text);
-    for (const JsonView& result : JsonView(of_rank).items()) all.push_back(ProbeResult::parse(result));
-  }
-  return all;
-}
-
-void step(const ProbeHooks& hooks, const std::string& what) {
-  if (hooks.on_step) hooks.on_step(what);
-}
-
-void common_step(const ProbeHooks& hooks, const std::string& what) {
-  if (hooks.on_common_step) hooks.on_common_step(what);
-}
-
 GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks) {
   options.on_point = [before = options.on_point, &hooks](const std::string& name) {
-    step(hooks, "GPUs: " + name);
+    hooks.step("GPUs: " + name);
     if (before) before(name);
   };
   return options;
@@ -116,49 +93,10 @@ std::vector<ProbeResult> numbered_from(const std::vector<ProbeResult>& results, 
 
 CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks) {
   options.on_point = [before = options.on_point, &hooks](const std::string& name) {
-    common_step(hooks, name);
+    hooks.common_step(name);
     if (before) before(name);
   };
   return options;
-}
-
-void add_results(std::vector<RankReport>& reports, const std::vector<ProbeResult>& results) {
-  for (const ProbeResult& result : results) {
-    const auto leader = std::find_if(reports.begin(), reports.end(),
-                                     [&](const RankReport& report) { return report.rank == result.rank; });
-    if (leader != reports.end()) leader->results.push_back(result);
-  }
-}
-
-NcclRemains::NcclRemains(const GpuRanks& found, const GpuClusterOptions& options) {
-  if (!options.hooks.on_remains) return;
-  state_ = std::make_shared<State>();
-  state_->found = found;
-  add(options.done.points_of_measured_pairs());
-  add(options.done.collectives);
-  options.hooks.on_remains([state = state_, &options](const std::map<int, std::string>& lost) {
-    GpuRanks left;
-    {
-      const std::lock_guard lock(state->mutex);
-      left = state->found;
-    }
-    left.lost = lost;
-    return assemble_gpu_cluster(std::move(left), options).probe;
-  });
-}
-
-void NcclRemains::add(const std::vector<ProbeResult>& results) {
-  if (!state_) return;
-  const std::lock_guard lock(state_->mutex);
-  add_results(state_->found.reports, results);
-}
-
-void OfAllThreads::add(const std::vector<ProbeResult>& mine) {
-  const std::lock_guard lock(mutex_);
-  all_.insert(all_.end(), mine.begin(), mine.end());
-  if (++have_added_ < threads_) return;
-  have_added_ = 0;
-  on_all_(std::exchange(all_, {}));
 }
 
 }  // namespace sextant

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,18 +14,10 @@ namespace sextant {
 [[nodiscard]] GpuPlace place_of(const GpuTools& tools, const GpuFacts& gpu, const std::string& host,
                                 const std::vector<std::string>& of_host);
 [[nodiscard]] KindOfPair kinds_of(std::vector<GpuPlace> places);
+[[nodiscard]] KindOfPair kinds_of(const std::vector<RankReport>& reports);
 [[nodiscard]] RankReport report_of(const GpuProbe& probe, const GpuFacts& gpu, const GpuPlace& place,
                                    const GpuTools& tools);
 
-// Whether any rank requested a stop. Collective.
-[[nodiscard]] bool is_told_to_stop(Communicator& ranks, const ProbeHooks& hooks);
-// Returns the results of all ranks, on every rank. Collective.
-[[nodiscard]] std::vector<ProbeResult> exchange_results(Communicator& ranks,
-                                                        const std::vector<ProbeResult>& mine);
-
-void step(const ProbeHooks& hooks, const std::string& what);
-// Reports a step in which no rank can continue without all the others.
-void common_step(const ProbeHooks& hooks, const std::string& what);
 // Returns options in which each point also reports a step.
 [[nodiscard]] GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks);
 
@@ -46,37 +36,5 @@ void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks);
 
 // Returns NCCL's options, in which each point also reports a step.
 [[nodiscard]] CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks);
-
-// Adds results to the reports of the GPUs that led them.
-void add_results(std::vector<RankReport>& reports, const std::vector<ProbeResult>& results);
-
-// The results that remain at rank 0 if a rank is lost within NCCL: the devices, and NCCL's finished points.
-class NcclRemains {
- public:
-  NcclRemains(const GpuRanks& found, const GpuClusterOptions& options);
-  void add(const std::vector<ProbeResult>& results);
-
- private:
-  struct State {
-    std::mutex mutex;
-    GpuRanks found;
-  };
-  std::shared_ptr<State> state_;
-};
-
-// Collects the values that several threads pass in turn, and passes them on once all have.
-class OfAllThreads {
- public:
-  OfAllThreads(std::size_t threads, std::function<void(const std::vector<ProbeResult>&)> on_all)
-      : threads_(threads), on_all_(std::move(on_all)) {}
-  void add(const std::vector<ProbeResult>& mine);
-
- private:
-  std::size_t threads_;
-  std::function<void(const std::vector<ProbeResult>&)> on_all_;
-  std::mutex mutex_;
-  std::size_t have_added_ = 0;
-  std::vector<ProbeResult> all_;
-};
 
 }  // namespace sextant

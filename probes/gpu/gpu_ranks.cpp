@@ -1,14 +1,13 @@
 #include "probes/gpu/gpu_ranks.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
-#include "core/json_value.h"
 #include "probes/gpu/gpu_hosts.h"
 #include "probes/gpu/gpu_of_rank.h"
 #include "probes/gpu/gpu_rank_steps.h"
+#include "probes/gpu/nccl_of_job.h"
 #include "probes/topology/gpu_place.h"
 #include "sextant/error.h"
 
@@ -28,15 +27,6 @@ std::vector<GpuFacts> all_of_host(const std::vector<GpuFacts>& visible,
   return found;
 }
 
-std::vector<GpuPlace> exchange_places(Communicator& ranks, const GpuPlace& mine) {
-  std::vector<GpuPlace> places;
-  for (const std::string& text : exchange_texts(ranks, mine.to_json().dump())) {
-    const Json json = parse_json(text);
-    places.push_back(GpuPlace::parse(JsonView(json)));
-  }
-  return places;
-}
-
 // One GPU of a job with a rank for each.
 class OwnGpu {
  public:
@@ -51,27 +41,22 @@ class OwnGpu {
                    [this](const auto& points) { hand_over(points, options_.hooks); }) {
     mine_.index = ranks.rank();
     // A rank that is shown one GPU can still ask the driver about those of its neighbours.
-    place_ = place_of(tools, mine_, shared.hosts[me()], shared.bus_ids_of_host(ranks.rank()));
+    place_ = place_of(tools, mine_, shared.hosts[static_cast<std::size_t>(ranks.rank())],
+                      shared.bus_ids_of_host(ranks.rank()));
   }
 
   [[nodiscard]] GpuRanks measure() {
     measure_device();
-    found_.warnings = shared_.warnings_of_idle_gpus();
-    if (!found_.lost.empty()) return std::move(found_);
-    found_.is_interrupted = told_to_stop();
-    std::vector<ProbeResult> nccl = found_.is_interrupted ? std::vector<ProbeResult>{} : measure_nccl_links();
-    append(nccl, measured_before());
-    append(report_.results, nccl);
-    append(found_.gpus.results, std::move(nccl));
-    found_.reports = exchange_reports(ranks_, report_);
-    found_.is_interrupted = found_.is_interrupted || told_to_stop();
-    return std::move(found_);
+    job_.found.warnings = shared_.warnings_of_idle_gpus();
+    if (!job_.found.lost.empty()) return std::move(job_);
+    NcclMembers members{shared_.mine.index, {}, shared_.hosts, kinds_of(job_.found.reports)};
+    for (int rank = 0; rank < ranks_.size(); ++rank) members.numbers.push_back(rank);
+    options_.hooks.common_step("NCCL");
+    measure_nccl_of_job(ranks_, tools_, options_, options_.hooks, members, job_);
+    return std::move(job_);
   }
 
  private:
-  [[nodiscard]] std::size_t me() const { return static_cast<std::size_t>(ranks_.rank()); }
-  [[nodiscard]] bool told_to_stop() { return is_told_to_stop(ranks_, options_.hooks); }
-
   [[nodiscard]] const std::map<int, std::string>& lost() { return gathering_.muster().lost(); }
   [[nodiscard]] GpuProbeOptions options_of_device() { return with_steps(options_.gpus, options_.hooks); }
 
@@ -83,17 +68,17 @@ class OwnGpu {
     const auto in_the_job = [this](int) { return ranks_.rank(); };
     own.done = renumbered(numbered_from(options_.done.device_points, ranks_.rank(), 1), here);
     own.on_result = [&](const ProbeResult& result) { gathering_.tell(renumbered({result}, in_the_job)); };
-    found_.gpus = probe_gpus(tools_.devices, tools_.sensors, own, tools_.clock);
-    for (GpuFacts& gpu : found_.gpus.devices) gpu.index = ranks_.rank();
-    found_.gpus.results = renumbered(std::move(found_.gpus.results), in_the_job);
+    job_.gpus = probe_gpus(tools_.devices, tools_.sensors, own, tools_.clock);
+    for (GpuFacts& gpu : job_.gpus.devices) gpu.index = ranks_.rank();
+    job_.gpus.results = renumbered(std::move(job_.gpus.results), in_the_job);
     gathering_.muster().meet("GPUs were measured");
-    step(options_.hooks, "copies between GPUs");
+    options_.hooks.step("copies between GPUs");
     std::vector<ProbeResult> copies = measure_peer_copies();
-    report_ = report_of(found_.gpus, mine_, place_, tools_);
-    append(report_.results, copies);  // those of neighbours, too
-    append(found_.gpus.results, std::move(copies));
-    found_.reports = gathering_.gather({report_}, "GPUs copied to each other");
-    found_.lost = lost();
+    RankReport report = report_of(job_.gpus, mine_, place_, tools_);
+    append(report.results, copies);  // those of neighbours, too
+    append(job_.gpus.results, std::move(copies));
+    job_.found.reports = gathering_.gather({report}, "GPUs copied to each other");
+    job_.found.lost = lost();
   }
 
   // If the first rank of a host sees all its GPUs, it measures the copies between them while the others wait.
@@ -118,39 +103,6 @@ class OwnGpu {
     return renumbered(probe_gpu_links(tools_.devices, gpus, tools_.sensors, own, tools_.clock), in_the_job);
   }
 
-  [[nodiscard]] std::vector<ProbeResult> measure_nccl_links() {
-    NcclRemains remains(found_, options_);
-    CollectiveOptions nccl = with_common_steps(options_.nccl, options_.hooks);
-    nccl.kind_of_pair = kinds_of(exchange_places(ranks_, place_));
-    nccl.places = options_.cluster.hosts.of(shared_.hosts);
-    const ProbeHooks& hooks = options_.hooks;
-    nccl.steps.done_pairs = options_.done.measured_pairs();
-    nccl.steps.done_levels = options_.done.levels;
-    nccl.steps.on_turn = [&](const std::vector<ProbeResult>& mine) {
-      const std::vector<ProbeResult> turn = exchange_results(ranks_, mine);
-      remains.add(turn);
-      if (ranks_.rank() == 0 && hooks.on_links) hooks.on_links(turn);
-      common_step(hooks, "NCCL between pairs");
-    };
-    nccl.steps.on_level = [&](const std::string& level, const std::vector<ProbeResult>& mine) {
-      const std::vector<ProbeResult> of_level = exchange_results(ranks_, mine);
-      remains.add(of_level);
-      if (ranks_.rank() == 0 && hooks.on_collectives) hooks.on_collectives(level, of_level);
-      common_step(hooks, "NCCL collectives");
-    };
-    nccl.steps.is_told_to_stop = [this] { return told_to_stop(); };
-    common_step(hooks, "NCCL");
-    return measure_nccl(ranks_, shared_.mine.index, tools_.make_collectives, nccl, tools_.clock);
-  }
-
-  // The results of an earlier probe that this rank led: of pairs that are not measured again, and of levels.
-  [[nodiscard]] std::vector<ProbeResult> measured_before() const {
-    std::vector<ProbeResult> results = options_.done.points_of_measured_pairs();
-    append(results, options_.done.collectives);
-    std::erase_if(results, [this](const ProbeResult& result) { return result.rank != ranks_.rank(); });
-    return results;
-  }
-
   Communicator& ranks_;
   const GpuTools& tools_;
   const GpuClusterOptions& options_;
@@ -158,8 +110,7 @@ class OwnGpu {
   GpuFacts mine_;
   DeviceGathering gathering_;
   GpuPlace place_;
-  RankReport report_;
-  GpuRanks found_;
+  GpuRanks job_;
 };
 
 }  // namespace

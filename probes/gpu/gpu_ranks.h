@@ -2,15 +2,15 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "probes/cluster_probe.h"
+#include "probes/campaign/probe_hooks.h"
+#include "probes/campaign/probe_options.h"
 #include "probes/gpu/gpu_nccl.h"
 #include "probes/gpu/gpu_probe.h"
-#include "probes/rank_journal.h"
+#include "probes/journal/probe_journal.h"
 #include "probes/report/rank_report.h"
 #include "probes/topology/gpu_fabric.h"
 #include "probes/topology/link_facts.h"
@@ -35,19 +35,14 @@ struct GpuClusterOptions {
   // A rank that is silent for longer while GPUs are measured is lost; unset: follows from the budgets.
   std::optional<double> silence_s = {};
   // Earlier measurements, the same on every rank, and callbacks for new ones.
-  RankJournal done = {};
+  ProbeJournal done = {};
   ProbeHooks hooks = {};
 };
 
 // The results of one rank, and of all ranks.
 struct GpuRanks {
   GpuProbe gpus;
-  std::vector<RankReport> reports;    // for all GPUs of the job, in their order; see `lost`
-  std::vector<std::string> warnings;  // the same on every rank
-  bool is_interrupted = false;
-  // Ranks that stopped responding while GPUs were measured, and why. Then only rank 0 has reports, those of the
-  // others, and no rank may communicate with all others any more.
-  std::map<int, std::string> lost = {};
+  Findings found;  // reports of all GPUs of the job, in their order
 };
 
 // Collective. Three methods:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
 
 #include "core/json_value.h"
@@ -104,14 +103,23 @@ Json ProbeResult::to_json() const {
   return json;
 }
 
+const ProbeResult* find_value(const std::vector<ProbeResult>& results, const std::string& name) {
+  for (const ProbeResult& result : results) {
+    if (result.name == name && result.has_value()) return &result;
+  }
+  return nullptr;
+}
+
 Json to_json(const std::vector<ProbeResult>& results) {
   Json json = Json::array();
   for (const ProbeResult& result : results) json.push_back(result.to_json());
   return json;
 }
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
+std::vector<ProbeResult> parse_results(const JsonView& view) {
+  std::vector<ProbeResult> results;
+  for (const JsonView& result : view.items()) results.push_back(ProbeResult::parse(result));
+  return results;
 }
 
 }  // namespace sextant

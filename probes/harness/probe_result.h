@@ -1,6 +1,8 @@
 // The result of one probe of one device or link: the same form for devices, memory and links.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,9 +60,16 @@ struct ProbeResult {
 // Keeps the samples but drops the value, which must not be used.
 [[nodiscard]] ProbeResult failed_result(ProbeResult result, const std::string& reason);
 
-[[nodiscard]] Json to_json(const std::vector<ProbeResult>& results);
+// Returns the result of this name; nullptr if it is missing or has no value.
+[[nodiscard]] const ProbeResult* find_value(const std::vector<ProbeResult>& results, const std::string& name);
 
-// Adds the results at the end of `all`.
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more);
+[[nodiscard]] Json to_json(const std::vector<ProbeResult>& results);
+[[nodiscard]] std::vector<ProbeResult> parse_results(const JsonView& view);
+
+// Adds results, or warnings, at the end of `all`.
+template <typename Item>
+void append(std::vector<Item>& all, std::vector<Item> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
 
 }  // namespace sextant

@@ -1,27 +1,30 @@
 // Latency and bandwidth between pairs of ranks.
 //
 // A point is the time of one message one way: half a round trip, messages of `bytes` in both directions. Pairs
-// are measured in rounds of disjoint pairs at the same time (link_rounds.h); idle ranks wait without using
+// are measured in rounds of disjoint pairs at the same time (schedule/rank_pairs.h); idle ranks wait without using
 // their core. In each pair the lower rank leads and times. The content of each size is sent there and back once
 // more, untimed, and compared.
 //
-// Rank 0 leads the rounds: it starts each round on every rank, receives the results of its pairs, and passes
-// them on before the next one. Every wait has a timeout. A rank that is silent for longer is lost: its pairs
-// are left out and the rest continues without it. Without rank 0 this is impossible: then the others throw.
+// All ranks meet after each round (gathering/liveness_barrier.h). Rank 0 receives the results of the pairs, passes
+// them on, and gives the order for the next round. Every wait has a timeout. A rank that is silent for longer is
+// lost: its pairs are left out and the rest continues without it. Without rank 0 this is impossible: then the
+// others throw.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "probes/comm/communicator.h"
+#include "probes/gathering/liveness_barrier.h"
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 #include "probes/link/alpha_beta.h"
-#include "probes/link/tournament.h"
+#include "probes/schedule/tournament.h"
 
 namespace sextant {
 
@@ -39,6 +42,12 @@ struct LinkMeasurement {
 
 // Fits the points, which must be of one pair and sorted by size.
 [[nodiscard]] LinkMeasurement fit_link(RankPair pair, std::vector<ProbeResult> points);
+// Fits the points of each pair, which must be sorted by size.
+[[nodiscard]] std::vector<LinkMeasurement> fit_links(const std::vector<ProbeResult>& points);
+// Returns the pairs whose points all have a value and together a fit.
+[[nodiscard]] std::set<RankPair> measured_pairs(const std::vector<ProbeResult>& points);
+// Returns the points of these pairs: the others must be measured again.
+[[nodiscard]] std::vector<ProbeResult> points_of_measured_pairs(const std::vector<ProbeResult>& points);
 
 // 16 MiB take as long at 0.56 MB/s; a rank that is silent for longer is gone.
 inline constexpr double kAnswerLimit_s = 30;
@@ -62,19 +71,20 @@ struct LinkOutcome {
   bool is_interrupted = false;      // the same on all ranks that are not lost
 };
 
-// Ranks with a communicator of their own, separate from other messages. Make it while all of them respond,
+// Ranks with a communicator of their own, separate from other messages, and a way to meet. Make it while all of them respond,
 // because this step is a collective without a timeout.
 struct LinkRanks {
   explicit LinkRanks(Communicator& world);
 
   std::unique_ptr<Communicator> ranks;  // null if one was lost
-  std::vector<std::string> hosts;       // by rank
+  std::unique_ptr<LivenessBarrier> muster;
+  std::vector<std::string> hosts;  // by rank
 };
 
 // Collective; `rounds` are the same on every rank. Throws Error(machine) if rank 0 was lost.
-[[nodiscard]] LinkOutcome measure_links(LinkRanks& link_ranks, const std::vector<std::vector<RankPair>>& rounds,
+[[nodiscard]] LinkOutcome measure_links(LinkRanks& link_ranks, const PairRounds& rounds,
                                         const ProbeContext& context, const LinkOptions& options);
-[[nodiscard]] LinkOutcome measure_links(Communicator& world, const std::vector<std::vector<RankPair>>& rounds,
+[[nodiscard]] LinkOutcome measure_links(Communicator& world, const PairRounds& rounds,
                                         const ProbeContext& context, const LinkOptions& options);
 
 // Returns the maximum time of one round before a silent rank is lost.

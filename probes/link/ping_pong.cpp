@@ -7,8 +7,8 @@
 #include <span>
 
 #include "core/units.h"
+#include "probes/comm/limited_message.h"
 #include "probes/harness/random_data.h"
-#include "probes/link/limited_message.h"
 #include "sextant/error.h"
 
 namespace sextant {

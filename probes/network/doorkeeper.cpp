@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/json_value.h"
 #include "sextant/error.h"
 
 namespace sextant {
@@ -197,6 +198,22 @@ void ProbeListener::forget_served() {
     served->thread.join();
     served = served_.erase(served);
   }
+}
+
+Json Refusals::to_json() const {
+  return {{"wrong_secret", wrong_secret},
+          {"malformed", malformed},
+          {"too_slow", too_slow},
+          {"left", left},
+          {"crowded", over_capacity}};
+}
+
+Refusals Refusals::parse(const JsonView& view) {
+  view.allow_only({"wrong_secret", "malformed", "too_slow", "left", "crowded"});
+  const auto number = [&](const char* key) {
+    return static_cast<std::uint64_t>(view.required(key).integer(0));
+  };
+  return {number("wrong_secret"), number("malformed"), number("too_slow"), number("left"), number("crowded")};
 }
 
 }  // namespace sextant

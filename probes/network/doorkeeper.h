@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "probes/network/handshake.h"
+#include "sextant/json.h"
 
 namespace sextant {
 
@@ -34,6 +35,8 @@ struct Refusals {
     return wrong_secret + malformed + too_slow + left + over_capacity;
   }
   friend bool operator==(const Refusals&, const Refusals&) = default;
+  static Refusals parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
 };
 
 class ProbeListener {

@@ -16,9 +16,7 @@ RankReport RankReport::parse(const JsonView& view) {
   report.gemm_library = view.required("gemm_library").text();
   report.memory_bytes = view.required("memory_bytes").non_negative();
   if (const auto host = view.optional("host_memory_bytes")) report.host_memory_bytes = host->positive();
-  for (const JsonView& result : view.required("results").items()) {
-    report.results.push_back(ProbeResult::parse(result));
-  }
+  report.results = parse_results(view.required("results"));
   for (const JsonView& warning : view.required("warnings").items()) report.warnings.push_back(warning.text());
   for (const auto& [name, value] : view.required("settings").members())
     report.settings[name] = value.any_text();
@@ -54,12 +52,13 @@ std::vector<std::string> exchange_texts(Communicator& world, const std::string& 
   return texts;
 }
 
-std::vector<RankReport> exchange_reports(Communicator& world, const RankReport& mine) {
-  std::vector<RankReport> reports;
-  for (const std::string& text : exchange_texts(world, format_json(mine.to_json()))) {
-    reports.push_back(RankReport::parse(JsonView(parse_json(text))));
+std::vector<ProbeResult> exchange_results(Communicator& world, const std::vector<ProbeResult>& mine) {
+  std::vector<ProbeResult> all;
+  for (const std::string& text : exchange_texts(world, sextant::to_json(mine).dump())) {
+    const Json of_rank = parse_json(text);
+    append(all, parse_results(JsonView(of_rank)));
   }
-  return reports;
+  return all;
 }
 
 }  // namespace sextant

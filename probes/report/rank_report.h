@@ -37,7 +37,8 @@ struct RankReport {
 // Collective: every rank's text, by rank.
 [[nodiscard]] std::vector<std::string> exchange_texts(Communicator& world, const std::string& mine);
 
-// Collective: every rank's report, by rank.
-[[nodiscard]] std::vector<RankReport> exchange_reports(Communicator& world, const RankReport& mine);
+// Collective: the results of all ranks, by rank.
+[[nodiscard]] std::vector<ProbeResult> exchange_results(Communicator& world,
+                                                        const std::vector<ProbeResult>& mine);
 
 }  // namespace sextant

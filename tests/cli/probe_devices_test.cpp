@@ -93,9 +93,16 @@ GpuTools tools_of(FakeHost& host) {
   return {host.gpus, host.sensors, host.fabric, host.make_collectives, host.tree.files(), steady_clock()};
 }
 
-Measured measured(FakeHost& host, const ProbeCommand& options, const ProbeJournal& journal = {}) {
+Measured measured(FakeHost& host, const ProbeCommand& options) {
   const auto world = make_serial_communicator();
-  return measure_gpus(tools_of(host), *world, options, journal);
+  return measure_gpus(tools_of(host), *world, options);
+}
+
+ProbeCommand with_journal(const std::string& file, bool resume) {
+  ProbeCommand options = quick();
+  options.files.journal = file;
+  options.files.resume = resume;
+  return options;
 }
 
 std::set<std::string> names_of(const std::vector<ProbeResult>& results) {
@@ -174,17 +181,17 @@ TEST(MeasureGpus, OfOneProcessAreKeptWhereAJournalIsNamed) {
   const std::string file = folder.path() / "journal";
   FakeHost host(2);
   host.make_collectives = on_host_memory;
-  const Measured first = measured(host, quick(), {file, false});
+  const Measured first = measured(host, with_journal(file, false));
   ASSERT_TRUE(std::filesystem::exists(file));
   FakeHost broken(2);
   broken.make_collectives = on_host_memory;
   broken.gpus.throws_ = "memory";
-  const Measured second = measured(broken, quick(), {file, true});
+  const Measured second = measured(broken, with_journal(file, true));
   EXPECT_EQ(without_times(second.probe.cluster), without_times(first.probe.cluster));
 }
 
 // Ranks of one host with a GPU each, as threads.
-std::vector<Measured> measured_by_ranks(int count, const ProbeJournal& journal,
+std::vector<Measured> measured_by_ranks(int count, const ProbeCommand& options,
                                         const std::string& throws = "") {
   std::vector<Measured> all(static_cast<std::size_t>(count));
   run_on_threads(count, [&](Communicator& threads) {
@@ -193,7 +200,7 @@ std::vector<Measured> measured_by_ranks(int count, const ProbeJournal& journal,
     host.make_collectives = on_host_memory;
     host.gpus.throws_ = throws;
     host.gpus.broken_gpu_ = world.rank();
-    all[static_cast<std::size_t>(world.rank())] = measure_gpus(tools_of(host), world, quick(), journal);
+    all[static_cast<std::size_t>(world.rank())] = measure_gpus(tools_of(host), world, options);
   });
   return all;
 }
@@ -201,19 +208,16 @@ std::vector<Measured> measured_by_ranks(int count, const ProbeJournal& journal,
 TEST(MeasureGpus, OfRanksAreKeptAndNotMeasuredAgain) {
   TemporaryFolder folder;
   const std::string file = folder.path() / "journal";
-  const auto first = measured_by_ranks(2, {file, false});
+  const auto first = measured_by_ranks(2, with_journal(file, false));
   EXPECT_EQ(without_times(first[0].probe.cluster), without_times(first[1].probe.cluster));
   ASSERT_TRUE(std::filesystem::exists(file));
   EXPECT_THAT(read_text_file(file), HasSubstr("\"devices\":\"GPUs\""));
   // A GPU that has broken in the meantime is not asked.
-  const auto second = measured_by_ranks(2, {file, true}, "memory");
+  const auto second = measured_by_ranks(2, with_journal(file, true), "memory");
   EXPECT_EQ(without_times(second[0].probe.cluster), without_times(first[0].probe.cluster));
-  EXPECT_THAT(failure(
-                  [&] {
-                    static_cast<void>(measured_by_ranks(3, {file, true}));
-                  },
-                  ErrorKind::bad_input),
-              HasSubstr("belongs to a probe with different hosts"));
+  EXPECT_THAT(
+      failure([&] { static_cast<void>(measured_by_ranks(3, with_journal(file, true))); }, ErrorKind::bad_input),
+      HasSubstr("belongs to a probe with different hosts"));
 }
 
 // A host with a rank that sees several GPUs, beside another.
@@ -226,7 +230,7 @@ TEST(MeasureGpus, OfOneRankAHostAreKeptToo) {
       FakeHost host(2);
       host.make_collectives = on_host_memory;
       host.gpus.throws_ = throws;
-      const Measured found = measure_gpus(tools_of(host), world, quick(), {file, resume});
+      const Measured found = measure_gpus(tools_of(host), world, with_journal(file, resume));
       EXPECT_EQ(found.probe.cluster.device_count(), 4);
     });
   };
@@ -239,7 +243,7 @@ TEST(Measure, WithoutGpusSaysWhyTheyAreWaived) {
   const auto world = make_serial_communicator();
   ProbeCommand options = quick();
   options.probe.pin = false;
-  const Measured found = measure({nullptr, "the driver is asleep"}, *world, options, {});
+  const Measured found = measure({nullptr, "the driver is asleep"}, *world, options);
   EXPECT_THAT(found.text, AllOf(HasSubstr("gemm"), HasSubstr("GPUs waived: the driver is asleep")));
 }
 

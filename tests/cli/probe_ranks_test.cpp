@@ -44,10 +44,8 @@ class ProbeFourHosts : public ::testing::Test {
     return printed;
   }
   [[nodiscard]] std::vector<ProbeResult> results() const {
-    std::vector<ProbeResult> all;
     const Json json = parse_json(read_text_file(samples_));
-    for (const Json& result : json["results"]) all.push_back(ProbeResult::parse(JsonView(result)));
-    return all;
+    return parse_results(JsonView(json).required("results"));
   }
   [[nodiscard]] std::vector<ProbeResult> points_of(int rank, int peer) const {
     std::vector<ProbeResult> points;

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "core/json_value.h"
-#include "probes/fleet/fleet_record.h"
+#include "probes/report/fleet_record.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -160,9 +160,11 @@ TEST_F(ProbeHosts, HandsOverEachHostsResultsAndWarnings) {
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   const FleetRecord fleet = load_document<FleetRecord>(samples).content;
   ASSERT_EQ(fleet.hosts.size(), 3U);
-  for (const FleetRecord::HostEntry& host : fleet.hosts) {
-    EXPECT_FALSE(host.results.empty()) << host.name;
-    for (const std::string& warning : host.warnings) EXPECT_THAT(printed.err, HasSubstr(": " + warning));
+  for (const HostOutcome& host : fleet.hosts) {
+    ASSERT_TRUE(host.devices.has_value()) << host.host.name;
+    EXPECT_FALSE(host.devices->results.empty()) << host.host.name;
+    for (const std::string& warning : host.devices->warnings)
+      EXPECT_THAT(printed.err, HasSubstr(": " + warning));
   }
 }
 

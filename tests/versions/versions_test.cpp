@@ -17,7 +17,7 @@
 #include "planner/coschedule/job.h"
 #include "planner/coschedule/simulate.h"
 #include "probes/fleet/compare/cluster_difference.h"
-#include "probes/fleet/fleet_record.h"
+#include "probes/report/fleet_record.h"
 #include "probes/topology/link_facts.h"
 #include "probes/trace/analysis/kernel_names.h"
 #include "probes/trace/analysis/task_ranges.h"

@@ -4,16 +4,16 @@
 #include <gtest/gtest.h>
 
 #include "sextant/error.h"
-#include "tests/probes/assembly/reports.h"
+#include "tests/probes/report/reports.h"
 
 namespace sextant {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(DeviceTypeName, IsASlugOfTheModel) {
   EXPECT_EQ(device_type_name("AMD EPYC"), "amd-epyc-core");

@@ -8,8 +8,8 @@
 namespace sextant {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // Four ranks on each of the hosts a, b, ...
 std::vector<PlacedRank> ranks(int hosts) {
@@ -142,7 +142,7 @@ TEST(ClusterLinks, WhatAnInterruptedProbeLeftIsFilled) {
   EXPECT_NEAR(missing.bytes_per_s.value, 1e9, 1);  // of the next outer level
   EXPECT_EQ(missing.bytes_per_s.source, Source::assumed);
   EXPECT_EQ(links.levels.at(LinkLevel::within_zone).bytes_per_s.source, Source::measured);
-  EXPECT_THAT(links.warnings, testing::Contains(HasSubstr("no link between zones was measured")));
+  EXPECT_THAT(links.warnings, ::testing::Contains(HasSubstr("no link between zones was measured")));
   EXPECT_THROW(static_cast<void>(assemble_links(three_zones(), {}, rules)), Error);
 }
 

@@ -56,13 +56,13 @@ TEST_F(EmulatedProbe, WithoutADeviceSaysWhyForEveryOperation) {
   const auto none = make_gpu_devices();
   EXPECT_EQ(none->absence(), "no GPU can be used: no CUDA-capable device is detected");
   EXPECT_TRUE(none->list().empty());
-  EXPECT_EQ(none->gemm(0, Precision::bf16, {"", 16, 16, 16, false}, false).reason, none->absence());
-  EXPECT_EQ(none->memory(0, GpuMemoryAccess::read, 1024).reason, none->absence());
-  EXPECT_EQ(none->decode_attention(0, {}).reason, none->absence());
-  EXPECT_EQ(none->prefill_attention(0, {}).reason, none->absence());
-  EXPECT_EQ(none->launch(0, GpuLaunch::kernel, 1).reason, none->absence());
-  EXPECT_EQ(none->transfer(0, {}, 8).reason, none->absence());
-  EXPECT_EQ(none->peer_copy(0, 1, {}, 8).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuGemm{Precision::bf16, {"", 16, 16, 16, false}, false}).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuMemory{GpuMemoryAccess::read, 1024}).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuDecode{{}}).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuPrefill{{}}).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuLaunches{GpuLaunch::kernel, 1}).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuTransfer{true, true, 8}).reason, none->absence());
+  EXPECT_EQ(none->make(0, GpuPeerCopy{1, GpuPeerWay::copy_engine, false, 8}).reason, none->absence());
 }
 
 TEST_F(EmulatedProbe, MemoryIsCopiedReadAndWritten) {
@@ -70,39 +70,40 @@ TEST_F(EmulatedProbe, MemoryIsCopiedReadAndWritten) {
   const auto each = static_cast<double>(bytes);
   for (const auto access :
        {GpuMemoryAccess::copy_engine, GpuMemoryAccess::copy_kernel, GpuMemoryAccess::copy_kernel_deep}) {
-    EXPECT_THAT(ran(gpus_->memory(0, access, bytes), 2 * each), StartsWith("device clock; warm: "));
+    EXPECT_THAT(ran(gpus_->make(0, GpuMemory{access, bytes}), 2 * each), StartsWith("device clock; warm: "));
   }
-  const GpuOperationOrReason engine = gpus_->memory(0, GpuMemoryAccess::copy_engine, bytes);
+  const GpuOperationOrReason engine = gpus_->make(0, GpuMemory{GpuMemoryAccess::copy_engine, bytes});
   static_cast<void>(emulated_launches());
   static_cast<void>(engine.operation->run_s(1, {}));
   EXPECT_EQ(emulated_launches().size(), 1U) << "more than the gate: no copy engine";
-  ran(gpus_->memory(0, GpuMemoryAccess::read, bytes), each);
-  ran(gpus_->memory(0, GpuMemoryAccess::read_deep, bytes), each);
-  ran(gpus_->memory(0, GpuMemoryAccess::write, bytes), each);
-  ran(gpus_->memory(0, GpuMemoryAccess::triad, bytes), 3 * each);
+  ran(gpus_->make(0, GpuMemory{GpuMemoryAccess::read, bytes}), each);
+  ran(gpus_->make(0, GpuMemory{GpuMemoryAccess::read_deep, bytes}), each);
+  ran(gpus_->make(0, GpuMemory{GpuMemoryAccess::write, bytes}), each);
+  ran(gpus_->make(0, GpuMemory{GpuMemoryAccess::triad, bytes}), 3 * each);
 }
 
 // Two megabytes and more of the emulated one of cache.
 TEST_F(EmulatedProbe, SaysWhetherTheCacheIsCold) {
-  EXPECT_THAT(ran(gpus_->memory(0, GpuMemoryAccess::copy_engine, 1 << 20), 2.0 * (1 << 20)),
+  EXPECT_THAT(ran(gpus_->make(0, GpuMemory{GpuMemoryAccess::copy_engine, 1 << 20}), 2.0 * (1 << 20)),
               HasSubstr("cold: 2.00 MiB in turn against 1.00 MiB of cache"));
 }
 
 TEST_F(EmulatedProbe, MatricesAreMultipliedInEveryPrecision) {
   const GemmShape plain{"", 48, 64, 32, false}, transposed{"", 48, 64, 32, true};
   for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
-    EXPECT_THAT(ran(gpus_->gemm(0, precision, plain, false), plain.flop()), StartsWith("cuBLASLt emulated; "));
-    EXPECT_THAT(ran(gpus_->gemm(0, precision, transposed, false), plain.flop()), HasSubstr("warm"));
+    EXPECT_THAT(ran(gpus_->make(0, GpuGemm{precision, plain, false}), plain.flop()),
+                StartsWith("cuBLASLt emulated; "));
+    EXPECT_THAT(ran(gpus_->make(0, GpuGemm{precision, transposed, false}), plain.flop()), HasSubstr("warm"));
   }
-  ran(gpus_->gemm(0, Precision::fp8, transposed, false), plain.flop());
-  EXPECT_EQ(gpus_->gemm(0, Precision::fp8, plain, false).reason, "no algorithm for fp8");
-  EXPECT_EQ(gpus_->gemm(0, Precision::fp64, plain, false).reason, "no GEMM in fp64 is known here");
+  ran(gpus_->make(0, GpuGemm{Precision::fp8, transposed, false}), plain.flop());
+  EXPECT_EQ(gpus_->make(0, GpuGemm{Precision::fp8, plain, false}).reason, "no algorithm for fp8");
+  EXPECT_EQ(gpus_->make(0, GpuGemm{Precision::fp64, plain, false}).reason, "no GEMM in fp64 is known here");
 }
 
 // Three times the cache in sets of operands is used in turn, and the last one used is checked.
 TEST_F(EmulatedProbe, OperandsOfAColdProductTakeTurns) {
   const std::size_t before = emulated_used_bytes();
-  const GpuOperationOrReason made = gpus_->gemm(0, Precision::bf16, {"", 256, 256, 256, true}, true);
+  const GpuOperationOrReason made = gpus_->make(0, GpuGemm{Precision::bf16, {"", 256, 256, 256, true}, true});
   const std::size_t set = 3 * 2 * 256 * 256;
   const std::size_t sets = (3 * (1 << 20) + set - 1) / set;
   EXPECT_GE(emulated_used_bytes() - before, sets * set);
@@ -114,33 +115,33 @@ TEST_F(EmulatedProbe, AttentionIsRightAndSaysItsSplits) {
   emulated_limit_blocks(0);
   const AttentionShape decode{2, 1100, 4, 2, 128};
   // Eight blocks at once: two splits of four sequences and heads.
-  EXPECT_THAT(ran(gpus_->decode_attention(0, decode), decode.kv_bytes()),
+  EXPECT_THAT(ran(gpus_->make(0, GpuDecode{decode}), decode.kv_bytes()),
               AllOf(HasSubstr("2 splits a sequence"), HasSubstr("4 query heads, 2 key-value heads of 128")));
   const AttentionShape prefill{1, 100, 2, 1, 64};
-  EXPECT_THAT(ran(gpus_->prefill_attention(0, prefill), prefill.causal_flop()), HasSubstr("causal"));
+  EXPECT_THAT(ran(gpus_->make(0, GpuPrefill{prefill}), prefill.causal_flop()), HasSubstr("causal"));
 }
 
 // Blocks that never run leave what was there.
 TEST_F(EmulatedProbe, AttentionThatIsNotWholeIsNoticed) {
   emulated_limit_blocks(1);
-  const GpuOperationOrReason decode = gpus_->decode_attention(0, {2, 1100, 4, 2, 128});
+  const GpuOperationOrReason decode = gpus_->make(0, GpuDecode{{2, 1100, 4, 2, 128}});
   static_cast<void>(decode.operation->run_s(1, {}));
   EXPECT_FALSE(decode.operation->is_right());
-  const GpuOperationOrReason prefill = gpus_->prefill_attention(0, {1, 300, 1, 1, 64});
+  const GpuOperationOrReason prefill = gpus_->make(0, GpuPrefill{{1, 300, 1, 1, 64}});
   static_cast<void>(prefill.operation->run_s(1, {}));
   EXPECT_FALSE(prefill.operation->is_right());
 }
 
 TEST_F(EmulatedProbe, AttentionRefusesShapesThatDoNotFit) {
-  EXPECT_THAT(gpus_->decode_attention(0, {1, 64, 8, 8, 96}).reason, HasSubstr("head_dim 64 and 128 only"));
-  EXPECT_THAT(gpus_->prefill_attention(0, {1, 64, 8, 3, 64}).reason, HasSubstr("multiple of kv_heads"));
-  EXPECT_THAT(gpus_->decode_attention(0, {1, 64, 32, 1, 64}).reason, HasSubstr("more than 16 query heads"));
-  EXPECT_NE(gpus_->prefill_attention(0, {1, 64, 32, 1, 64}).operation, nullptr);
+  EXPECT_THAT(gpus_->make(0, GpuDecode{{1, 64, 8, 8, 96}}).reason, HasSubstr("head_dim 64 and 128 only"));
+  EXPECT_THAT(gpus_->make(0, GpuPrefill{{1, 64, 8, 3, 64}}).reason, HasSubstr("multiple of kv_heads"));
+  EXPECT_THAT(gpus_->make(0, GpuDecode{{1, 64, 32, 1, 64}}).reason, HasSubstr("more than 16 query heads"));
+  EXPECT_NE(gpus_->make(0, GpuPrefill{{1, 64, 32, 1, 64}}).operation, nullptr);
 }
 
 TEST_F(EmulatedProbe, LaunchesAreCountedOneByOneOrAsAGraph) {
   const auto launches = [&](GpuLaunch kind, int nodes) {
-    const GpuOperationOrReason made = gpus_->launch(0, kind, nodes);
+    const GpuOperationOrReason made = gpus_->make(0, GpuLaunches{kind, nodes});
     static_cast<void>(made.operation->run_s(1, {}));
     static_cast<void>(emulated_launches());
     static_cast<void>(made.operation->run_s(10, {}));
@@ -159,7 +160,7 @@ TEST_F(EmulatedProbe, HostMemoryGoesBothWays) {
   for (const bool is_pinned : {true, false}) {
     for (const bool to_device : {true, false}) {
       for (const std::size_t bytes : {std::size_t{8}, std::size_t{100'001}}) {
-        EXPECT_EQ(ran(gpus_->transfer(0, {to_device, is_pinned}, bytes), static_cast<double>(bytes)),
+        EXPECT_EQ(ran(gpus_->make(0, GpuTransfer{to_device, is_pinned, bytes}), static_cast<double>(bytes)),
                   std::string(is_pinned ? "pinned" : "pageable") + " host memory, waited for; host clock");
       }
     }
@@ -168,19 +169,20 @@ TEST_F(EmulatedProbe, HostMemoryGoesBothWays) {
 
 TEST_F(EmulatedProbe, PeersCopyByEngineAndKernelOneWayAndBoth) {
   for (const GpuPeerWay way : {GpuPeerWay::copy_engine, GpuPeerWay::kernel_write, GpuPeerWay::kernel_read}) {
-    EXPECT_THAT(ran(gpus_->peer_copy(0, 1, {way, false}, 10'000), 10'000),
+    EXPECT_THAT(ran(gpus_->make(0, GpuPeerCopy{1, way, false, 10'000}), 10'000),
                 HasSubstr("directly from GPU to GPU"));
-    EXPECT_THAT(ran(gpus_->peer_copy(1, 0, {way, true}, 10'000), 20'000), HasSubstr("both ways at once"));
+    EXPECT_THAT(ran(gpus_->make(1, GpuPeerCopy{0, way, true, 10'000}), 20'000), HasSubstr("both ways at once"));
   }
   emulated_host().peers_see_each_other = false;
-  EXPECT_THAT(ran(gpus_->peer_copy(0, 1, {}, 8), 8), HasSubstr("through host memory"));
-  EXPECT_THAT(gpus_->peer_copy(0, 1, {GpuPeerWay::kernel_read, false}, 8).reason,
+  EXPECT_THAT(ran(gpus_->make(0, GpuPeerCopy{1, GpuPeerWay::copy_engine, false, 8}), 8),
+              HasSubstr("through host memory"));
+  EXPECT_THAT(gpus_->make(0, GpuPeerCopy{1, GpuPeerWay::kernel_read, false, 8}).reason,
               HasSubstr("do not see each other"));
 }
 
 TEST_F(EmulatedProbe, TooLargeBuffersAreTheMachinesFault) {
   try {
-    static_cast<void>(gpus_->memory(0, GpuMemoryAccess::triad, std::size_t{17} << 30));
+    static_cast<void>(gpus_->make(0, GpuMemory{GpuMemoryAccess::triad, std::size_t{17} << 30}));
     FAIL() << "17 GiB of 16";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::machine);

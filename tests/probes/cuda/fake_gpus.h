@@ -57,41 +57,8 @@ class FakeGpus final : public GpuDevices {
     return gpus;
   }
 
-  [[nodiscard]] GpuOperationOrReason gemm(int gpu, Precision precision, const GemmShape& shape, bool) override {
-    if (precision == Precision::fp8) return {nullptr, "no fp8 here"};
-    return rate(gpu, "gemm/" + std::string(name_of(precision)), shape.flop(), 1e14);
-  }
-  [[nodiscard]] GpuOperationOrReason memory(int gpu, GpuMemoryAccess access, std::size_t bytes) override {
-    bytes_ = bytes;
-    const bool is_deep = access == GpuMemoryAccess::read_deep || access == GpuMemoryAccess::copy_kernel_deep;
-    return rate(gpu, "memory", static_cast<double>(bytes), is_deep ? 4e12 : 3e12);
-  }
-  [[nodiscard]] GpuOperationOrReason decode_attention(int gpu, const AttentionShape& shape) override {
-    heads_ = shape.heads;
-    return rate(gpu, "decode", shape.kv_bytes(), 2e12);
-  }
-  [[nodiscard]] GpuOperationOrReason prefill_attention(int gpu, const AttentionShape& shape) override {
-    return rate(gpu, "prefill", shape.causal_flop(), 3e14);
-  }
-  [[nodiscard]] GpuOperationOrReason launch(int, GpuLaunch kind, int nodes) override {
-    const bool is_graph = kind == GpuLaunch::graph || kind == GpuLaunch::graph_round_trip;
-    return make("launch", 0, is_graph ? 3e-6 + nodes * 1e-6 : 2e-6);
-  }
-  [[nodiscard]] GpuOperationOrReason transfer(int, const GpuTransfer& transfer, std::size_t bytes) override {
-    const double rate = transfer.to_device ? 50e9 : 40e9;
-    return make("transfer", static_cast<double>(bytes), 5e-6 + static_cast<double>(bytes) / rate);
-  }
-  // Kernels write at half the engine's rate and read at a quarter; the direction from a higher GPU is slower
-  // still.
-  [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
-                                               std::size_t bytes) override {
-    if (!no_peer_kernels_.empty() && copy.way != GpuPeerWay::copy_engine) return {nullptr, no_peer_kernels_};
-    double rate = engine_bytes_per_s_;
-    if (copy.way == GpuPeerWay::kernel_write) rate = 100e9;
-    if (copy.way == GpuPeerWay::kernel_read) rate = 50e9;
-    if (from > to) rate *= 0.8;
-    const auto one_way = static_cast<double>(bytes);
-    return make("peer", copy.both_ways ? 2 * one_way : one_way, 2e-6 + one_way / rate);
+  [[nodiscard]] GpuOperationOrReason make(int gpu, const GpuWork& work) override {
+    return std::visit([&](const auto& one) { return made(gpu, one); }, work);
   }
 
   std::string absence_;
@@ -106,6 +73,47 @@ class FakeGpus final : public GpuDevices {
   int heads_ = 0;
 
  private:
+  [[nodiscard]] GpuOperationOrReason made(int gpu, const GpuGemm& work) {
+    if (work.precision == Precision::fp8) return {nullptr, "no fp8 here"};
+    return rate(gpu, "gemm/" + std::string(name_of(work.precision)), work.shape.flop(), 1e14);
+  }
+  [[nodiscard]] GpuOperationOrReason made(int gpu, const GpuMemory& work) {
+    bytes_ = work.bytes;
+    const bool is_deep =
+        work.access == GpuMemoryAccess::read_deep || work.access == GpuMemoryAccess::copy_kernel_deep;
+    return rate(gpu, "memory", static_cast<double>(work.bytes), is_deep ? 4e12 : 3e12);
+  }
+  [[nodiscard]] GpuOperationOrReason made(int gpu, const GpuDecode& work) {
+    heads_ = work.shape.heads;
+    return rate(gpu, "decode", work.shape.kv_bytes(), 2e12);
+  }
+  [[nodiscard]] GpuOperationOrReason made(int gpu, const GpuPrefill& work) {
+    return rate(gpu, "prefill", work.shape.causal_flop(), 3e14);
+  }
+  [[nodiscard]] GpuOperationOrReason made(int, const GpuLaunches& work) {
+    const bool is_graph = work.kind == GpuLaunch::graph || work.kind == GpuLaunch::graph_round_trip;
+    return make("launch", 0, is_graph ? 3e-6 + work.nodes * 1e-6 : 2e-6);
+  }
+  [[nodiscard]] GpuOperationOrReason made(int, const GpuTransfer& work) {
+    const double per_s = work.to_device ? 50e9 : 40e9;
+    return make("transfer", static_cast<double>(work.bytes), 5e-6 + static_cast<double>(work.bytes) / per_s);
+  }
+  // Kernels write at half the engine's rate and read at a quarter; the direction from a higher GPU is slower
+  // still.
+  [[nodiscard]] GpuOperationOrReason made(int from, const GpuPeerCopy& work) {
+    if (!no_peer_kernels_.empty() && work.way != GpuPeerWay::copy_engine) return {nullptr, no_peer_kernels_};
+    double per_s = engine_bytes_per_s_;
+    if (work.way == GpuPeerWay::kernel_write) per_s = 100e9;
+    if (work.way == GpuPeerWay::kernel_read) per_s = 50e9;
+    if (from > work.to) per_s *= 0.8;
+    const auto one_way = static_cast<double>(work.bytes);
+    return make("peer", work.both_ways ? 2 * one_way : one_way, 2e-6 + one_way / per_s);
+  }
+  // Operations that no test looks at.
+  template <typename Work>
+  [[nodiscard]] GpuOperationOrReason made(int gpu, const Work&) {
+    return rate(gpu, "other", 1, 1e12);
+  }
   [[nodiscard]] GpuOperationOrReason rate(int gpu, const std::string& what, double work, double per_s) {
     return make(what, work, work / per_s, gpu);
   }

@@ -261,9 +261,10 @@ TEST(GpuDevices, AreThereOrSayWhyNot) {
     return;
   }
   EXPECT_THAT(devices->list(), IsEmpty());
-  EXPECT_EQ(devices->memory(0, GpuMemoryAccess::read, 1 << 20).operation, nullptr);
-  EXPECT_EQ(devices->gemm(0, Precision::bf16, square_gemm(256), false).reason, devices->absence());
-  EXPECT_EQ(probe_gpus().outcome, ProbeOutcome::waived);
+  EXPECT_EQ(devices->make(0, GpuMemory{GpuMemoryAccess::read, 1 << 20}).operation, nullptr);
+  EXPECT_EQ(devices->make(0, GpuGemm{Precision::bf16, square_gemm(256), false}).reason, devices->absence());
+  const auto sensors = make_nvml_sensors();
+  EXPECT_EQ(probe_gpus(*devices, *sensors).outcome, ProbeOutcome::waived);
 }
 
 // With a GPU: every operation runs for real, at its smallest size, and its data is right.
@@ -273,7 +274,8 @@ TEST(GpuDevices, OperationsAreRight) {
   GpuProbeOptions options;
   options.budget_s_per_point = 0.01;
   options.points.is_smoke_test = true;
-  for (const ProbeResult& result : probe_gpus(options).results) {
+  const auto sensors = make_nvml_sensors();
+  for (const ProbeResult& result : probe_gpus(*devices, *sensors, options).results) {
     EXPECT_TRUE(result.has_value() || result.outcome == ProbeOutcome::waived) << result.name << result.sentence;
   }
 }

@@ -29,7 +29,7 @@ struct Job {
   std::function<void(int rank, FakeHost& host)> change = {};
   std::vector<HostPlace> places = {};
   std::function<ProbeHooks(int rank)> hooks = {};
-  RankJournal done = {};
+  ProbeJournal done = {};
 };
 
 // The result of every rank; ranks are threads.
@@ -165,7 +165,7 @@ TEST(GpuRanks, OneRankAHostMeasuresAllItsGpusAndSaysWhatIsMissing) {
 
 // The content of rank 0's journal.
 struct Heard {
-  RankJournal journal;
+  ProbeJournal journal;
   int turns = 0;
 
   [[nodiscard]] ProbeHooks hooks() {
@@ -199,9 +199,9 @@ TEST(GpuRanks, HandOverEveryFinishedMeasurement) {
   const auto probes = clusters_of(job);
   const std::size_t points = gpu_points(FakeHost(1).gpus.list().front(), {}).size();
   const std::size_t copies =
-      gpu_link_points(0, 1).size() + gpu_peer_points(0, 1, true).size() + gpu_peer_points(1, 0, false).size();
+      gpu_link_points(1).size() + gpu_peer_points(1, true).size() + gpu_peer_points(0, false).size();
   EXPECT_EQ(heard.journal.device_points.size(), 4 * points + 2 * copies);
-  EXPECT_EQ(heard.journal.measured_pairs().size(), 6U);
+  EXPECT_EQ(measured_pairs(heard.journal.points).size(), 6U);
   EXPECT_EQ(heard.journal.levels, (std::set<std::string>{"all", "node"}));
   EXPECT_TRUE(probes[0].probe.is_whole());
 }
@@ -227,7 +227,7 @@ TEST(GpuRanks, GoOnWhereTheyWereStopped) {
   job.hooks = [&](int rank) { return rank == 0 ? second.hooks() : ProbeHooks{}; };
   const auto resumed = clusters_of(job);
   EXPECT_TRUE(second.journal.device_points.empty());
-  EXPECT_EQ(second.journal.measured_pairs().size() + first.journal.measured_pairs().size(), 6U);
+  EXPECT_EQ(measured_pairs(second.journal.points).size() + measured_pairs(first.journal.points).size(), 6U);
   const auto whole = clusters_of({fake_hosts(2, 2), 2});
   EXPECT_TRUE(resumed[1].probe.is_whole());
   EXPECT_EQ(without_times(resumed[1].probe.cluster), without_times(resumed[2].probe.cluster));
@@ -244,7 +244,7 @@ TEST(GpuRanks, APointThatWasMeasuredIsNotMeasuredAgain) {
     Heard first;
     job.hooks = [&](int rank) { return rank == 0 ? first.hooks() : ProbeHooks{}; };
     const auto whole = clusters_of(job);
-    RankJournal half;
+    ProbeJournal half;
     for (std::size_t at = 0; at < first.journal.device_points.size(); at += 2) {
       half.device_points.push_back(first.journal.device_points[at]);
     }
@@ -340,6 +340,32 @@ TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
     EXPECT_TRUE(has("nccl/pair/8"));
     EXPECT_TRUE(has("gemm/bf16/8192"));
   }
+}
+
+// The pairs within hosts are in the reports of a resumed probe already when NCCL between hosts begins.
+TEST(GpuRanks, WhatIsLeftOfAResumedProbeHasEachPairOnce) {
+  Heard first;
+  Job job{fake_hosts(3, 1), 2};
+  job.hooks = [&](int rank) { return rank == 0 ? first.hooks() : ProbeHooks{}; };
+  static_cast<void>(clusters_of(job));
+  job.done.device_points = first.journal.device_points;
+  job.done.points = first.journal.points;
+  std::optional<ClusterProbe> left;
+  ProbeHooks::Remains remains;
+  job.hooks = [&](int rank) {
+    ProbeHooks hooks;
+    if (rank != 0) return hooks;
+    hooks.on_remains = [&](const ProbeHooks::Remains& asked) { remains = asked; };
+    hooks.on_collectives = [&](const std::string&, const auto&) { left = remains({{2, "rank 2 is silent"}}); };
+    return hooks;
+  };
+  static_cast<void>(clusters_of(job));
+  ASSERT_TRUE(left.has_value());
+  std::erase_if(left->results,
+                [](const ProbeResult& result) { return !result.name.starts_with("nccl/pair/"); });
+  const std::multiset<std::string> names = names_of(left->results);
+  EXPECT_EQ(names.size(), first.journal.points.size());
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
 }
 
 TEST(GpuRanks, GpusWithoutARankAreNamed) {

@@ -37,10 +37,10 @@ while read -r line; do case $line in
 esac; done)"};
   }
 
-  FleetOutcome run(int hosts) {
+  FleetRecord run(int hosts) {
     std::string list;
     for (int i = 0; i < hosts; ++i) list += "h" + std::to_string(i) + "\n";
-    JournalWriter journal = JournalWriter::begin(journal_, Json::object());
+    JournalWriter journal = JournalWriter::open(journal_, kFleetJournal, Json::object(), false);
     return probe_fleet(parse_host_list(list, "test"), tournament_rounds(hosts), options_, {}, journal,
                        interrupted_, [this](const std::string& what) {
                          said_.push_back(what);
@@ -72,7 +72,7 @@ constexpr const char* kFailed = R"({\"is\":\"failed\",\"task\":$n,\"why\":\"no r
 // Six pairs of four hosts that all fail: two at a time, as in the first place.
 TEST_F(FleetProbeTest, PairsThatFailedAreTriedAgainInRounds) {
   answer_pairs(kFailed);
-  const FleetOutcome outcome = run(4);
+  const FleetRecord outcome = run(4);
   EXPECT_THAT(retries(), ElementsAre("retrying 6 pairs", "retrying 4 pairs", "retrying 2 pairs"));
   EXPECT_EQ(outcome.failed_pairs.size(), 6U);
   EXPECT_THAT(outcome.failed_pairs, Each(Field(&FailedPair::why, "no route")));
@@ -82,14 +82,14 @@ TEST_F(FleetProbeTest, PairsThatFailedAreTriedAgainInRounds) {
 TEST_F(FleetProbeTest, AnInterruptedRetryForgetsNoPair) {
   answer_pairs(kFailed);
   interrupt_at_ = "retrying 4";
-  const FleetOutcome outcome = run(4);
+  const FleetRecord outcome = run(4);
   EXPECT_TRUE(outcome.is_interrupted);
   EXPECT_EQ(outcome.failed_pairs.size(), 6U);
 }
 
 TEST_F(FleetProbeTest, AnAnswerThatIsNoObjectFailsItsPairOnly) {
   answer_pairs(R"({\"is\":\"done\",\"task\":$n,\"result\":[3]})");
-  const FleetOutcome outcome = run(2);
+  const FleetRecord outcome = run(2);
   EXPECT_THAT(outcome.failed_pairs,
               ElementsAre(Field(&FailedPair::why, HasSubstr("an answer that makes no sense"))));
 }
@@ -98,7 +98,7 @@ TEST_F(FleetProbeTest, AnAnswerThatIsNoObjectFailsItsPairOnly) {
 TEST_F(FleetProbeTest, AHostThatSaysNoGoodByeIsNotLost) {
   good_bye_ = "exit";
   answer_pairs(kFailed);
-  const FleetOutcome outcome = run(2);
+  const FleetRecord outcome = run(2);
   EXPECT_THAT(outcome.hosts,
               Each(AllOf(Field(&HostOutcome::why_lost, ""), Field(&HostOutcome::refusals, std::nullopt))));
 }

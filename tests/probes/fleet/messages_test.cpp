@@ -30,8 +30,8 @@ TEST(Messages, GoThroughText) {
   EXPECT_EQ(parse_devices(JsonView(asked)).options, devices.options);
 
   const Refusals refusals{1, 2, 3, 4, 5};
-  const Json refused = to_json(refusals);
-  EXPECT_EQ(parse_refusals(JsonView(refused)), refusals);
+  const Json refused = refusals.to_json();
+  EXPECT_EQ(Refusals::parse(JsonView(refused)), refusals);
 }
 
 TEST(Messages, AreOneLineEach) { EXPECT_EQ(say(DevicesCommand{1, {"a\nb"}, 1}).find('\n'), std::string::npos); }

@@ -5,8 +5,8 @@
 #include <latch>
 
 #include "probes/comm/thread_communicator.h"
-#include "tests/probes/assembly/reports.h"
 #include "tests/probes/comm/fake_hosts.h"
+#include "tests/probes/report/reports.h"
 
 namespace sextant {
 namespace {

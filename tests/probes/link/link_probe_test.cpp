@@ -39,6 +39,23 @@ TEST(FitLink, APointThatFailedLeavesNoFitAndItsReason) {
   EXPECT_EQ(link.sentence, "link/1000: the message came back changed");
 }
 
+TEST(MeasuredPairs, AreThoseWithAFit) {
+  const auto of_pair = [](int rank, int peer, ProbeResult one) {
+    one.rank = rank;
+    one.peer = peer;
+    return one;
+  };
+  const ProbeResult small = point(8, 1e-6), large = point(1000, 1e-3);
+  const std::vector<ProbeResult> points = {
+      of_pair(0, 1, small), of_pair(0, 2, small),
+      of_pair(0, 1, large), of_pair(0, 3, small),                            // one size
+      of_pair(1, 2, small), of_pair(1, 2, failed_result(large, "changed")),  // one has failed
+      of_pair(0, 2, large)};
+  EXPECT_THAT(measured_pairs(points), ElementsAre(RankPair{0, 1}, RankPair{0, 2}));
+  EXPECT_EQ(points_of_measured_pairs(points).size(), 4U);
+  EXPECT_EQ(points_of_measured_pairs(points).back().peer, 2);
+}
+
 TEST(MeasureLinks, OneRankHasNoneAndSaysWhy) {
   const auto world = make_serial_communicator();
   EXPECT_THAT(measure_links(*world, {}, ProbeContext(), {}).points, IsEmpty());

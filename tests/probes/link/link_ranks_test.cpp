@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "core/json_value.h"
-#include "probes/cluster_probe.h"
 #include "probes/link/link_probe.h"
+#include "probes/ranks/cluster_probe.h"
 #include "probes/report/rank_report.h"
 #include "tests/probes/comm/ranks.h"
 
