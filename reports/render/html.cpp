@@ -39,9 +39,15 @@ const char* cell_class(const char* element, bool numeric, const std::string& tex
   return element == std::string_view("td") && text.size() <= kOneLine ? " class=\"short\"" : "";
 }
 
-std::string html_cell(const char* element, bool numeric, const std::string& text) {
-  return std::string("<") + element + cell_class(element, numeric, text) + ">" + escape_html(text) + "</" +
-         element + ">";
+std::string html_cell(const char* element, bool numeric, const std::string& text,
+                      const std::string& more = "") {
+  return std::string("<") + element + cell_class(element, numeric, text) + more + ">" + escape_html(text) +
+         "</" + element + ">";
+}
+
+// Numbers are sorted by their value, not by their text.
+std::string sort_key(const Cell& cell) {
+  return cell.value.is_number() ? " data-value=\"" + cell.value.dump() + "\"" : "";
 }
 
 std::string html(const Table& table) {
@@ -55,7 +61,8 @@ std::string html(const Table& table) {
   for (const auto& row : table.rows) {
     SEXTANT_CHECK(row.size() == table.columns.size());
     text += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) text += html_cell("td", table.columns[i].numeric, row[i].text);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += html_cell("td", table.columns[i].numeric, row[i].text, sort_key(row[i]));
     text += "</tr>\n";
   }
   text += "</tbody></table></div>\n";

@@ -1,5 +1,6 @@
 #include "reports/sections/sections.h"
 
+#include "reports/content/anonymous.h"
 #include "reports/sections/answer.h"
 #include "sextant/provenance.h"
 
@@ -21,6 +22,7 @@ Content report_content(const ReportInput& input) {
     section->folded = has_answer(input) && !content.sections.empty();
     content.sections.push_back(std::move(*section));
   }
+  if (input.is_anonymous) make_anonymous(content, input);
   return content;
 }
 

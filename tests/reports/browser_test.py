@@ -206,6 +206,30 @@ def first_screen_faults(chromium, page, width, height, fragment="", open_folds=0
     return faults
 
 
+# Sorts every table by its last column, twice, and writes on the root element which of them are not sorted then.
+SORTED = """<script>addEventListener('load', () => setTimeout(() => {
+  const wrong = [];
+  document.querySelectorAll('main table').forEach(table => {
+    const headings = table.tHead.rows[0].cells, column = headings.length - 1;
+    const values = () => Array.from(table.tBodies[0].rows, row => row.cells[column].dataset.value).filter(v => v).map(Number);
+    for (const sign of [1, -1]) {
+      headings[column].click();
+      const now = values();
+      if (now.some((value, i) => i > 0 && sign * (value - now[i - 1]) < 0)) wrong.push(table.id);
+    }
+    if (table.parentElement.nextElementSibling.querySelectorAll('button').length !== 2) wrong.push('tools of ' + table.id);
+  });
+  document.documentElement.dataset.unsorted = JSON.stringify(wrong);
+}, 1000));</script>"""
+
+
+def sorting_faults(chromium, page):
+    with_sorting = page.with_name(f"sorted_{page.name}")
+    with_sorting.write_text((SORTED + "</body>").join(page.read_text().rsplit("</body>", 1)))
+    dom, _ = run_chromium(chromium, with_sorting, "--dump-dom")
+    return [f"sorting: {each}" for each in json.loads(Page(dom).root["data-unsorted"])]
+
+
 def check_good_pages(chromium, writer, out):
     bad = 0
     for name, least_charts in PAGES.items():
@@ -216,6 +240,7 @@ def check_good_pages(chromium, writer, out):
         for width in WIDTHS:
             faults += layout_faults(chromium, page, width)
         if name == "sixteen":
+            faults += sorting_faults(chromium, page)
             for width, height in SCREENS:
                 faults += first_screen_faults(chromium, page, width, height)
             faults += first_screen_faults(chromium, page, *SCREENS[0], fragment="#memory", open_folds=1)

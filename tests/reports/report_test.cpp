@@ -87,6 +87,33 @@ TEST(Report, AnswersFirstAndFoldsTheRest) {
 
 TaskPlan task_of_replicas(int count);
 
+// No name of a machine or place is left in any format, and no command line.
+TEST(Report, CanBeAnonymous) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  const Cluster& given = input.cluster->content;
+  std::vector<Node> nodes(2, given.nodes().front());
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    nodes[n].name = "secret-host-" + std::to_string(n);
+    nodes[n].region = "secret-region";
+    nodes[n].zone = "secret-zone-" + std::to_string(n);
+  }
+  input.cluster->content = Cluster("secret-cluster", given.device_types(), nodes, given.levels());
+  input.cluster->provenance.host = "secret-login";
+  input.cluster->provenance.command = "sextant probe --out secret-file";
+  input.notes = {"secret-host-1 was slow, unlike secret-host-10 of another cluster"};
+  EXPECT_THAT(render_html(input), HasSubstr("secret-host-0"));
+  input.is_anonymous = true;
+  for (const std::string& text : {render_html(input), render_markdown(input), report_json(input).dump()}) {
+    EXPECT_THAT(text, Not(HasSubstr("secret-host-0")));
+    EXPECT_THAT(text, Not(HasSubstr("secret-region")));
+    EXPECT_THAT(text, Not(HasSubstr("secret-zone")));
+    EXPECT_THAT(text, Not(HasSubstr("secret-cluster")));
+    EXPECT_THAT(text, Not(HasSubstr("secret-login")));
+    EXPECT_THAT(text, Not(HasSubstr("secret-file")));
+    EXPECT_THAT(text, HasSubstr("secret-host-10"));  // a name that this cluster does not have
+  }
+}
+
 // Machines that do the same share a box; one whose tasks differ has its own.
 TEST(Report, DrawsEqualMachinesOnce) {
   ReportInput input = fixture_report(sixteen_gpus());
