@@ -107,6 +107,8 @@ std::string find_framework(const Coefficients& coefficients, const std::string& 
   std::string name = framework_as_in(coefficients, framework);
   if (name == kAny || has_values_of(coefficients, name)) return name;
   const std::vector<std::string> known = frameworks_of(coefficients);
+  // Fitted to no other framework: the values for all are its own.
+  if (known == std::vector<std::string>{name}) return name;
   notes.push_back("no values of framework " + in_quotes(name) + " in " + file + ", took those for all; " +
                   (known.empty() ? "it names no framework" : "it knows " + joined(known)));
   return name;

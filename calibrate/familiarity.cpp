@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/units.h"
@@ -168,6 +169,18 @@ std::string key_of(const TaskExperience& task) {
   return key;
 }
 
+// Times of one kind say what is known of the other if no run has any.
+ModelDeviations completed(double task, bool has_tasks, double iteration, bool has_iterations, double memory) {
+  return {has_tasks ? task : iteration, has_iterations ? iteration : task, memory};
+}
+
+double with_reruns(double in_sample, std::size_t runs) {
+  constexpr double kAsRuns = 3;  // what the spread of reruns counts for
+  const double known = static_cast<double>(runs) * in_sample * in_sample;
+  return std::sqrt((known + kAsRuns * kRerunLogDeviation * kRerunLogDeviation) /
+                   (static_cast<double>(runs) + kAsRuns));
+}
+
 }  // namespace
 
 std::vector<TaskExperience> experience_of(const PreparedRun& run) {
@@ -211,6 +224,13 @@ double steps_outside(const TaskExperience& asked, const std::vector<TaskExperien
   return std::sqrt(squares);
 }
 
+double distance_to_nearest(const TaskExperience& asked, const std::vector<TaskExperience>& seen) {
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const TaskExperience* task : of_kind(asked.kind, seen))
+    nearest = std::min(nearest, distance_between(asked, *task));
+  return nearest;
+}
+
 Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen) {
   const std::vector<const TaskExperience*> same_kind = of_kind(asked.kind, seen);
   Familiarity out;
@@ -233,6 +253,37 @@ Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskEx
     out.reasons.push_back("the nearest calibrated run is " + format_number(out.distance) + " steps away");
   }
   return out;
+}
+
+ModelDeviations deviations_near(const FitSummary& fit) {
+  if (fit.held_out) {
+    const HeldOutSummary& held_out = *fit.held_out;
+    return completed(held_out.task_log_deviation, held_out.tasks > 0, held_out.iteration_log_deviation,
+                     held_out.iterations > 0, held_out.memories > 0 ? held_out.memory_log_deviation : 0.0);
+  }
+  ModelDeviations near =
+      completed(fit.task_log_deviation, fit.task_log_deviation > 0, fit.iteration_log_deviation,
+                fit.iteration_log_deviation > 0, fit.memory_log_deviation);
+  near.task = with_reruns(near.task, fit.runs.size());
+  near.iteration = with_reruns(near.iteration, fit.runs.size());
+  return near;
+}
+
+ModelDeviations deviations_at(const FitSummary& fit, double distance) {
+  ModelDeviations at = deviations_near(fit);
+  if (!fit.started_from) return at;
+  const double share = -std::expm1(-distance * distance);
+  const auto add = [share](double& near, double before) {
+    near = std::sqrt(near * near + share * before * before);
+  };
+  add(at.task, fit.started_from->task);
+  add(at.iteration, fit.started_from->iteration);
+  add(at.memory, fit.started_from->memory);
+  return at;
+}
+
+ModelDeviations deviations_far(const FitSummary& fit) {
+  return deviations_at(fit, std::numeric_limits<double>::infinity());
 }
 
 }  // namespace sextant

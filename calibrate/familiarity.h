@@ -32,6 +32,24 @@ inline constexpr double kFarDistance = 2.5;
 // squares, in the steps above. 0 within the range; kFarDistance if no run is of its kind.
 [[nodiscard]] double steps_outside(const TaskExperience& asked, const std::vector<TaskExperience>& seen);
 
+// Returns the distance to the nearest run of its kind; infinite if there is none.
+[[nodiscard]] double distance_to_nearest(const TaskExperience& asked, const std::vector<TaskExperience>& seen);
+
 [[nodiscard]] Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen);
+
+// The model's own errors, in addition to the spread of its coefficients, near the runs of a fit. Held-out runs show
+// those of new runs. Without any only the errors in sample are known: they are small whatever the model is worth if
+// the runs are few, because the fit followed them and because reruns of one configuration differ. So the spread of
+// reruns (kRerunLogDeviation) counts as if some more runs had shown it. Memory is zero if no run has a peak.
+inline constexpr double kRerunLogDeviation = 0.1;  // public logs: 4 to 21 %
+[[nodiscard]] ModelDeviations deviations_near(const FitSummary& fit);
+
+// The same at a distance from the nearest run. A fit that started from another one knows the model better near its
+// runs only: the variance that the fit before had comes back as 1 - exp(-d^2), as if errors of configurations d steps
+// apart were correlated by exp(-d^2 / 2).
+[[nodiscard]] ModelDeviations deviations_at(const FitSummary& fit, double distance);
+
+// Far from all runs: what a fit that starts from this one has to expect of the model.
+[[nodiscard]] ModelDeviations deviations_far(const FitSummary& fit);
 
 }  // namespace sextant

@@ -246,6 +246,7 @@ Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& 
   for (const PreparedRun& run : prepared) pointers.push_back(&run);
   Coefficients fitted = fit_prepared(runs, pointers, options, start).coefficients;
   fitted.fit->experience = experience_of(pointers);
+  if (start.fit) fitted.fit->started_from = deviations_far(*start.fit);
   return fitted;
 }
 

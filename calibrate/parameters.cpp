@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace sextant {
 namespace {
@@ -55,18 +56,21 @@ std::optional<double> known_deviation(const CoefficientSpec& spec, const std::st
   return std::nullopt;
 }
 
-Parameter common(const CoefficientSpec& spec, const std::string& type, bool only_cpus, bool only_framework,
-                 const Coefficients& start) {
+// framework: the only one of the runs, or any.
+Parameter common(const CoefficientSpec& spec, const std::string& type, bool only_cpus,
+                 const std::string& framework, const Coefficients& start) {
   const double prior = only_cpus ? prior_on_cpu(spec.id) : spec.prior;
   Parameter parameter{spec.id, type, std::string(kAny), false, prior, 1.0};
   if (spec.scale == CoefficientScale::logarithmic) {
     // One framework's own value is as far from the prior as that of all and its own deviation together.
-    parameter.deviation = std::hypot(spec.prior_deviation, only_framework ? spec.framework_deviation : 0.0);
+    parameter.deviation = std::hypot(spec.prior_deviation, framework != kAny ? spec.framework_deviation : 0.0);
   }
   if (!has_entry(start, spec.id)) return parameter;
-  parameter.prior = std::clamp(start.value(spec.id, type, kAny), spec.lower, spec.upper);
-  for (const std::string& owner : {type, std::string(kAny)}) {
-    if (const auto known = known_deviation(spec, owner, std::string(kAny), start)) {
+  parameter.prior = std::clamp(start.value(spec.id, type, framework), spec.lower, spec.upper);
+  const std::string any(kAny);
+  for (const auto& [own_type, own_framework] :
+       {std::pair(type, framework), std::pair(any, framework), std::pair(type, any), std::pair(any, any)}) {
+    if (const auto known = known_deviation(spec, own_type, own_framework, start)) {
       parameter.deviation = *known;
       break;
     }
@@ -107,10 +111,12 @@ std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::
   const Owners owners = owners_in(runs, selected);
   std::vector<Parameter> parameters;
   const bool one_type = owners.types.size() == 1;
+  const std::string only_framework =
+      owners.frameworks.size() == 1 ? *owners.frameworks.begin() : std::string(kAny);
   for (const CoefficientSpec& spec : coefficient_table()) {
     const bool named = one_type && spec.by_device_type();
     parameters.push_back(common(spec, named ? *owners.types.begin() : std::string(kAny), owners.only_cpus,
-                                owners.frameworks.size() == 1, start));
+                                only_framework, start));
   }
   for (const CoefficientSpec& spec : coefficient_table()) {
     if (spec.by_device_type() && !one_type) {

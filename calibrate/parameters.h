@@ -38,7 +38,8 @@ struct Parameter {
 // Returns common values first, in the order of the table, then deviations. With one device type in the runs its
 // value is the common one and carries its name; likewise for one framework. `start` overrides the table's
 // priors (with a fit of another cluster, for example): its values are the starting point and the prior means,
-// and their standard errors, if any, are the prior deviations.
+// and their standard errors, if any, are the prior deviations. If all runs are of one framework its values in
+// `start` are those of this framework.
 [[nodiscard]] std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::string>& selected,
                                                      const Coefficients& start);
 

@@ -66,11 +66,8 @@ constexpr double kUncalibratedMemory = 0.1;
 constexpr double kMinMemory = 0.03;  // allocators round and keep
 constexpr double kHostMemory = 0.2;
 
-double memory_log_deviation(const FitSummary& fit) {
-  if (fit.held_out && fit.held_out->memories > 0) {
-    return std::max(kMinMemory, fit.held_out->memory_log_deviation);
-  }
-  return fit.memory_log_deviation > 0 ? std::max(kMinMemory, fit.memory_log_deviation) : kUncalibratedMemory;
+double memory_log_deviation(const ModelDeviations& deviations) {
+  return deviations.memory > 0 ? std::max(kMinMemory, deviations.memory) : kUncalibratedMemory;
 }
 
 // The probability that a value is at most the limit.
@@ -99,6 +96,33 @@ MemoryTrust memory_trust(const std::vector<MemoryNeed>& needs, double capacity_b
   return trust;
 }
 
+// How far a task, or all tasks, of the asked plan are from the runs of a fit (familiarity.h).
+struct Distance {
+  double steps_outside = 0;  // of the range of the runs
+  double distance = 0;       // to the nearest run
+
+  void extend(const Distance& other) {
+    steps_outside = std::max(steps_outside, other.steps_outside);
+    distance = std::max(distance, other.distance);
+  }
+};
+
+struct Neighbourhood {
+  std::map<std::string, Distance> tasks;  // none if the fit does not say what its runs were
+  Distance farthest;
+
+  Neighbourhood(const Imagined& imagined, const FitSummary& fit) {
+    if (fit.experience.empty()) return;
+    const std::vector<TaskExperience> asked = experience_of(imagined.run());
+    for (std::size_t t = 0; t < asked.size(); ++t) {
+      const Distance one{steps_outside(asked[t], fit.experience),
+                         distance_to_nearest(asked[t], fit.experience)};
+      tasks[imagined.run().works()[t].task->name] = one;
+      farthest.extend(one);
+    }
+  }
+};
+
 using MemoryNeeds = std::map<DeviceId, std::vector<MemoryNeed>>;
 
 MemoryNeeds memory_needs_of(const PredictionQuery& asked) {
@@ -126,7 +150,8 @@ double predicted_share(const MemoryNeeds& needs) {
 // The variance of the logarithm of the predicted part of a device's memory, where coefficients were fitted.
 double memory_log_variance(const FitSummary& fit, const Posterior& posterior, const Imagined& imagined,
                            const MemoryNeeds& needs) {
-  const double of_model = memory_log_deviation(fit), share = predicted_share(needs);
+  const double distance = Neighbourhood(imagined, fit).farthest.distance;
+  const double of_model = memory_log_deviation(deviations_at(fit, distance)), share = predicted_share(needs);
   const double of_all = posterior.log_variances(imagined.run())[static_cast<std::size_t>(imagined.memory())];
   return (share > 0 ? of_all / (share * share) : of_all) + of_model * of_model;
 }
@@ -158,24 +183,6 @@ struct Intervals {
   }
 };
 
-// The variances of the model itself, of the logarithm. If runs were left out, the deviations are what these
-// runs needed in addition to the coefficients, which may be nothing.
-struct ModelVariance {
-  double task = 0, iteration = 0;
-
-  explicit ModelVariance(const FitSummary& fit) {
-    const double of_tasks = fit.held_out ? fit.held_out->task_log_deviation : fit.task_log_deviation;
-    const double of_iterations =
-        fit.held_out ? fit.held_out->iteration_log_deviation : fit.iteration_log_deviation;
-    const bool saw_tasks = fit.held_out ? fit.held_out->tasks > 0 : of_tasks > 0;
-    const bool saw_iterations = fit.held_out ? fit.held_out->iterations > 0 : of_iterations > 0;
-    const double by_task = saw_tasks ? of_tasks : of_iterations;
-    const double by_iteration = saw_iterations ? of_iterations : of_tasks;
-    task = by_task * by_task;
-    iteration = by_iteration * by_iteration;
-  }
-};
-
 // With every step outside of what was calibrated the model adds its variance once more. Scales left out show as
 // much: half a step (twice the devices) needs 2.1 times the variance on public training runs and 1.1 times on
 // RL iterations.
@@ -184,29 +191,26 @@ double growth(double steps) { return 1 + steps; }
 // The intervals from the uncertainty of the coefficients and of the model itself.
 Intervals intervals_of(const Prediction& prediction, const Imagined& imagined, const Posterior& posterior,
                        const FitSummary& fit) {
-  const ModelVariance model(fit);
   const std::vector<double> variances = posterior.log_variances(imagined.run());
   const std::vector<MeasuredTime>& times = imagined.run().times();
-  const std::vector<TaskExperience> tasks = experience_of(imagined.run());
-  std::map<std::string, double> outside;
-  double farthest = 0;
-  for (std::size_t t = 0; t < tasks.size() && !fit.experience.empty(); ++t) {
-    const double steps = steps_outside(tasks[t], fit.experience);
-    outside[imagined.run().works()[t].task->name] = steps;
-    farthest = std::max(farthest, steps);
-  }
+  Neighbourhood near(imagined, fit);
+  const auto model_variance = [&fit](const Distance& distance, double ModelDeviations::*of) {
+    const double deviation = deviations_at(fit, distance.distance).*of;
+    return growth(distance.steps_outside) * deviation * deviation;
+  };
   Intervals intervals;
   for (std::size_t t = 0; t < times.size(); ++t) {
     if (times[t].is_iteration()) {
-      const double variance = variances[t] + growth(farthest) * model.iteration;
+      const double variance = variances[t] + model_variance(near.farthest, &ModelDeviations::iteration);
       intervals.iteration = interval_of(prediction.iteration_s, variance);
     } else if (times[t].what == kWeightSync) {
-      intervals.weight_sync =
-          interval_of(prediction.weight_sync_s, variances[t] + growth(farthest) * model.task);
+      intervals.weight_sync = interval_of(prediction.weight_sync_s,
+                                          variances[t] + model_variance(near.farthest, &ModelDeviations::task));
     } else if (!times[t].is_memory()) {
       const std::string& name = times[t].what;
       intervals.tasks[name] =
-          interval_of(prediction.tasks.at(name).time_s, variances[t] + growth(outside[name]) * model.task);
+          interval_of(prediction.tasks.at(name).time_s,
+                      variances[t] + model_variance(near.tasks[name], &ModelDeviations::task));
     }
   }
   return intervals;
@@ -225,10 +229,10 @@ Intervals intervals_of_loop(const PredictionQuery& asked, const Posterior& poste
 
 }  // namespace
 
-double model_log_deviation(const FitSummary& fit) { return std::sqrt(ModelVariance(fit).iteration); }
+double model_log_deviation(const FitSummary& fit) { return deviations_far(fit).iteration; }
 
 double memory_log_deviation(const Coefficients& coefficients) {
-  return coefficients.fit ? memory_log_deviation(*coefficients.fit) : kUncalibratedMemory;
+  return coefficients.fit ? memory_log_deviation(deviations_far(*coefficients.fit)) : kUncalibratedMemory;
 }
 
 void qualify(Prediction& prediction, const PredictionQuery& asked) {

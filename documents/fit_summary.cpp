@@ -75,6 +75,21 @@ Json to_json(const HeldOutSummary& held_out) {
   return out;
 }
 
+ModelDeviations parse_deviations(const JsonView& view) {
+  view.allow_only({"task_log_deviation", "iteration_log_deviation", "memory_log_deviation"});
+  ModelDeviations out;
+  out.task = view.required("task_log_deviation").non_negative();
+  out.iteration = view.required("iteration_log_deviation").non_negative();
+  if (const auto memory = view.optional("memory_log_deviation")) out.memory = memory->positive();
+  return out;
+}
+
+Json to_json(const ModelDeviations& deviations) {
+  Json out = {{"task_log_deviation", deviations.task}, {"iteration_log_deviation", deviations.iteration}};
+  if (deviations.memory > 0) out["memory_log_deviation"] = deviations.memory;
+  return out;
+}
+
 }  // namespace
 
 const Fields<PlanOrder>& plan_order_fields() {
@@ -125,7 +140,7 @@ Json PlanOrder::to_json() const { return fields_to_json(*this, plan_order_fields
 FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
   view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost",
                    "final_cost", "task_log_deviation", "iteration_log_deviation", "memory_log_deviation",
-                   "directions", "held_out", "experience", "outliers"});
+                   "directions", "held_out", "started_from", "experience", "outliers"});
   FitSummary out;
   out.runs = list_of(text()).read(view.required("runs"));
   out.residuals = view.required("residuals").count(0);
@@ -143,6 +158,7 @@ FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
     for (const JsonView& item : directions->items()) out.directions.push_back(parse_direction(item, values));
   }
   if (const auto held_out = view.optional("held_out")) out.held_out = parse_held_out(*held_out);
+  if (const auto before = view.optional("started_from")) out.started_from = parse_deviations(*before);
   if (const auto experience = view.optional("experience")) {
     out.experience = list_of(object(experience_fields())).read(*experience);
   }
@@ -163,6 +179,7 @@ Json FitSummary::to_json() const {
   if (memory_log_deviation > 0) out["memory_log_deviation"] = memory_log_deviation;
   for (const LearnedDirection& direction : directions) out["directions"].push_back(sextant::to_json(direction));
   if (held_out) out["held_out"] = sextant::to_json(*held_out);
+  if (started_from) out["started_from"] = sextant::to_json(*started_from);
   if (!experience.empty()) out["experience"] = list_of(object(experience_fields())).write(experience);
   if (!outliers.empty()) out["outliers"] = outliers;
   return out;

@@ -155,7 +155,7 @@ struct Coefficient {
 
 struct Coefficients {
   static constexpr std::string_view kKind = "coefficients";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};
 
   // The coefficients that differ from neutral or were fitted. The first entry of a coefficient is its value for
   // all, and later entries deviate from it. With a single device type the first entry has that type's name.

@@ -59,6 +59,15 @@ struct HeldOutSummary {
   friend bool operator==(const HeldOutSummary&, const HeldOutSummary&) = default;
 };
 
+// Deviations of the logarithm that a model leaves in addition to the spread of its coefficients; 0: not known.
+struct ModelDeviations {
+  double task = 0;
+  double iteration = 0;
+  double memory = 0;
+
+  friend bool operator==(const ModelDeviations&, const ModelDeviations&) = default;
+};
+
 // One kind of task as a calibrated run executed it; familiarity.h measures the distance of a prediction to it.
 struct TaskExperience {
   std::string run;  // the first of the runs that agree in all members below
@@ -93,6 +102,8 @@ struct FitSummary {
   double memory_log_deviation = 0;     // same, peaks of a device's memory; 0: no run has one
   std::vector<LearnedDirection> directions;
   std::optional<HeldOutSummary> held_out;
+  // The fit from which this one started knew the model's errors so; far from the new runs they are as large still.
+  std::optional<ModelDeviations> started_from;
   std::vector<TaskExperience> experience;
   std::vector<std::string> outliers;  // runs whose errors the robust loss reduced, worst first
 

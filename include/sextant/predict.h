@@ -31,14 +31,15 @@ struct PredictionQuery {
 };
 
 // Deviation of the logarithm of an iteration that the model itself leaves, in addition to the spread of its
-// coefficients: from held-out runs if the fit was cross-validated, otherwise from the errors in sample. It is
-// valid near the calibrated runs.
+// coefficients: from held-out runs if the fit was cross-validated, otherwise from the errors in sample; for a fit
+// that started from another one, what that one knew of the model is in it.
 [[nodiscard]] double model_log_deviation(const FitSummary& fit);
 
 // Sets the 90 % intervals of the tasks and the iteration, and the familiarity of the tasks. The variance of a
 // logarithm is the sum of that of the coefficients (posterior.h) and that of the model itself; the latter comes
 // from held-out runs if the fit was cross-validated, otherwise from the errors in sample, and grows with a
-// task's distance from the calibrated ones (familiarity.h). A framework without calibrated runs may have no
+// task's distance from the calibrated ones (familiarity.h); away from these the errors of the fit from which this
+// one started come back (calibrate/familiarity.h). A framework without calibrated runs may have no
 // controller: the intervals then extend down to the times of a loop. Times get no interval if the coefficients
 // were not fitted. Memory always gets its interval and its probability of fitting. For a device they follow
 // from the coefficients' variance (that of the fullest device) and from the model's errors on measured peaks,

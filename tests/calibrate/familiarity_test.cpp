@@ -80,5 +80,33 @@ TEST(Familiarity, CountsAreWholeNumbersWithTheirNouns) {
   EXPECT_EQ(familiarity.reasons[0], "80 replicas, calibrated up to 16");
 }
 
+// In sample 0.02 from one run and reruns as three: root of (0.0004 + 3 * 0.01) / 4. Held-out runs know better.
+TEST(Deviations, OfFewRunsAreThoseOfReruns) {
+  FitSummary fit;
+  fit.runs = {"one"};
+  fit.task_log_deviation = 0.02;
+  EXPECT_NEAR(deviations_near(fit).task, std::sqrt(0.0304 / 4), 1e-12);
+  EXPECT_NEAR(deviations_near(fit).iteration, std::sqrt(0.0304 / 4), 1e-12);  // no run has one
+  fit.runs.assign(97, "many");
+  EXPECT_NEAR(deviations_near(fit).task, std::sqrt((97 * 0.0004 + 0.03) / 100), 1e-12);
+  fit.held_out.emplace().tasks = 5;
+  fit.held_out->task_log_deviation = 0.01;
+  EXPECT_EQ(deviations_near(fit).task, 0.01);
+}
+
+// 1 - exp(-1) = 0.632 of the variance before comes back at one step, all of it far away.
+TEST(Deviations, OfTheFitBeforeComeBackWithTheDistance) {
+  FitSummary fit;
+  fit.held_out.emplace().tasks = 5;
+  fit.held_out->iterations = 5;
+  fit.held_out->task_log_deviation = fit.held_out->iteration_log_deviation = 0.1;
+  EXPECT_EQ(deviations_far(fit).task, 0.1);
+  fit.started_from = ModelDeviations{0.3, 0.4, 0.05};
+  EXPECT_EQ(deviations_at(fit, 0).iteration, 0.1);
+  EXPECT_NEAR(deviations_at(fit, 1).iteration, std::sqrt(0.01 + 0.6321205588 * 0.16), 1e-9);
+  EXPECT_NEAR(deviations_far(fit).task, std::sqrt(0.01 + 0.09), 1e-12);
+  EXPECT_NEAR(deviations_far(fit).memory, 0.05, 1e-12);
+}
+
 }  // namespace
 }  // namespace sextant::testing

@@ -83,5 +83,20 @@ TEST(Pooling, ATypeWithManyRunsFollowsItsOwn) {
   EXPECT_LT(together.value(training_efficiency, "unseen"), kCore / 1.2);
 }
 
+// Coefficients of several frameworks, and then a run of one of them: that one's values are where the fit begins.
+TEST(Pooling, AFitOfOneFrameworkStartsFromItsOwnValues) {
+  const Runs runs = synthetic_runs(synthetic_truth());
+  const std::string name = runs.runs.front().name, framework = runs.runs.front().framework;
+  Coefficients start = knowing_all_but({}, synthetic_truth());
+  Coefficient own;
+  own.id = sequence_overhead_s;  // no two frameworks are alike in it
+  own.framework = framework;
+  own.value = own.prior = 3 * start.value(sequence_overhead_s);
+  own.standard_error = 1e-5;
+  start.values.push_back(own);
+  const Coefficients fitted = fit_coefficients(runs, {name}, {}, start);
+  EXPECT_NEAR(fitted.value(sequence_overhead_s, kAny, framework) / own.value, 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace sextant::testing

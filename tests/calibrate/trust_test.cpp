@@ -235,7 +235,10 @@ TEST(Trust, IntervalsGrowOutsideOfWhatWasCalibrated) {
         predict_with_trust({known.cluster, known.workflow, known.plan, coefficients, known.framework});
     return std::pow(width(*prediction.tasks.at("actor_training").interval_s) / (2 * 1.6449), 2);
   };
-  const auto of_the_model = [&] { return variance(0.5) - variance(0.3); };
+  // The spread of reruns counts as three runs more.
+  const auto runs = static_cast<double>(coefficients.fit->runs.size());
+  const double counted = runs / (runs + 3);
+  const auto of_the_model = [&] { return (variance(0.5) - variance(0.3)) / counted; };
   EXPECT_NEAR(of_the_model(), 0.16, 1e-4);
   const std::vector<PreparedRun> prepared = prepare(fitted().all, {run.name});
   const double parameters = experience_of(prepared.front()).front().parameters;
@@ -243,6 +246,39 @@ TEST(Trust, IntervalsGrowOutsideOfWhatWasCalibrated) {
   EXPECT_NEAR(of_the_model(), 2 * 0.16, 1e-4);
   for (TaskExperience& task : coefficients.fit->experience) task.parameters = parameters * 16;  // two above
   EXPECT_NEAR(of_the_model(), 3 * 0.16, 1e-4);
+}
+
+// From public runs, say, whose held-out errors were a fifth, and then one run of one's own.
+Coefficients fitted_to_one_run_more(const sextant::Run& run) {
+  Coefficients start = fitted().coefficients;
+  start.fit->held_out.emplace().left_out = "model";
+  start.fit->held_out->tasks = start.fit->held_out->iterations = 20;
+  start.fit->held_out->task_log_deviation = start.fit->held_out->iteration_log_deviation = 0.2;
+  return fit_coefficients(fitted().all, {run.name}, {}, start);
+}
+
+double width_by(const sextant::Run& run, const Coefficients& coefficients) {
+  const PredictionQuery known = fitted().ask(run);
+  return width(*predict_with_trust({known.cluster, known.workflow, known.plan, coefficients, known.framework})
+                    .iteration_interval_s);
+}
+
+TEST(Trust, OneRunSaysLittleOfPlansFarFromIt) {
+  const sextant::Run& run = run_named(fitted().seen[10]);
+  const Coefficients mine = fitted_to_one_run_more(run);
+  ASSERT_TRUE(mine.fit->started_from);
+  EXPECT_EQ(*mine.fit->started_from, (ModelDeviations{0.2, 0.2, 0}));
+  const double of_the_model = 2 * 1.6449 * 0.2;
+  // The same plan: narrower than what the model leaves elsewhere, but as wide as reruns differ.
+  EXPECT_LT(width_by(run, mine), 0.7 * of_the_model);
+  EXPECT_GT(width_by(run, mine), 2 * 1.6449 * 0.05);
+  // Sixteen times the model, as far as the fit knows.
+  Coefficients far = mine;
+  for (TaskExperience& task : far.fit->experience) task.parameters /= 16;
+  EXPECT_GT(width_by(run, far), of_the_model);
+  // A third fit is told what this one knew of the model far from its runs.
+  const Coefficients next = fit_coefficients(fitted().all, {fitted().seen.front()}, {}, mine);
+  EXPECT_GT(next.fit->started_from->iteration, 0.2);
 }
 
 TEST(Trust, WithoutAFitThereIsNoInterval) {
