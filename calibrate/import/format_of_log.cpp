@@ -102,10 +102,15 @@ std::string stated_format(std::string_view text) {
   const Json& name = framework.is_object() && framework.contains("name") ? framework["name"] : framework;
   if (!name.is_string()) return "";
   const std::string stated = letters_of(name.get<std::string>());
+  std::string found;
+  std::size_t first = std::string::npos;  // "verl (a fork with its own rollout loop)" is no log of roll
   for (const auto& [format, names] : telling_names()) {
-    if (stated.find(letters_of(std::string(format))) != std::string::npos) return std::string(format);
+    const std::size_t at = stated.find(letters_of(std::string(format)));
+    if (at >= first) continue;
+    first = at;
+    found = format;
   }
-  return "";
+  return found;
 }
 
 }  // namespace

@@ -46,6 +46,7 @@ TEST(FormatOfLog, ALateFirstStepIsFound) {
 TEST(FormatOfLog, ACollectionSaysIt) {
   EXPECT_EQ(format_of(R"({"framework": {"name": "NeMo-RL"}, "runs": []})", "a.json"), "nemo-rl");
   EXPECT_EQ(format_of(R"({"framework": "OpenRLHF"})", "a.json"), "openrlhf");
+  EXPECT_EQ(format_of(R"({"framework": "verl, with its own rollout loop"})", "a.json"), "verl");
   EXPECT_EQ(format_of("{\"framework\": {\"name\": \"rllm (verl fork)\"}}", "a.json"), "verl");
   EXPECT_EQ(format_of(R"({"schema": "sextant.runs/1.0", "runs": []})", "a.json"), "");
 }
