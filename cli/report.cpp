@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "ask/data_files.h"
+#include "ask/measured/cluster_verdict.h"
 #include "cli/shared/command.h"
 #include "sextant/error.h"
 
@@ -18,7 +20,7 @@ struct Options {
   std::string title = "Sextant report";
   std::string out = "report.html";
   std::string markdown;
-  bool json = false;
+  bool json = false, anonymous = false;
 };
 
 // The file given, or the folder's file of the usual name when it is there.
@@ -42,6 +44,7 @@ int run(const Options& options) {
   }
   ReportInput input;
   input.title = options.title;
+  input.is_anonymous = options.anonymous;
   load_into(input.cluster, options.cluster, options.folder, "cluster.json");
   load_into(input.runs, options.runs, options.folder, "runs.json");
   load_into(input.coefficients, options.coefficients, options.folder, "coefficients.json");
@@ -55,6 +58,11 @@ int run(const Options& options) {
   if (!input.placement && !input.simulation && !input.cluster && !input.runs && !input.coefficients &&
       !input.accuracy && !input.plan && !input.prediction && !input.search && !input.explanation) {
     throw_bad_input("nothing to report: give a folder with cluster.json, runs.json, ..., or single documents");
+  }
+  if (input.cluster) {
+    if (const auto data = find_data_folder())
+      input.cluster_verdict =
+          judge_cluster(input.cluster->content, Facts::load(*data / "gpus.json", *data / "models.json"));
   }
   if (options.json) {
     std::fputs(format_json(report_json(input)).c_str(), stdout);
@@ -91,6 +99,8 @@ void add_report(CommandLine& line) {
   command.add_option("--title", options->title, "Title of the page").shows_default();
   command.add_output("--out", options->out, "HTML file to write").shows_default();
   command.add_output("--markdown", options->markdown, "Markdown file to write");
+  command.add_flag("--anonymous", options->anonymous,
+                   "Leave out names of machines, zones and regions, and command lines");
   command.add_flag("--json", options->json, "Print the data of the report as JSON, and write no files");
   command.footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
   command.runs([options] { return run(*options); });

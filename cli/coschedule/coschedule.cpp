@@ -100,9 +100,11 @@ void add_coschedule(CommandLine& line) {
                    "place: a group may get more training nodes; its jobs must be restarted then");
   command
       .add_option("--bound-seconds", options->given.bound_s,
-                  "place, leave, show: time for the lower bound of the cost")
+                  "place, leave, repack, show: time for the lower bound of the cost")
       .check(non_negative_number())
       .shows_default();
+  command.add_flag("--all", options->given.all,
+                   "repack: regroup all jobs at once, not a few groups at a time; see --bound-seconds");
   command.add_option("--keep", options->given.keep, "repack: a job that must not be restarted")
       .may_be_repeated();
   command

@@ -9,7 +9,7 @@
 #include "planner/coschedule/control/permit_queue.h"
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/tail.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 
 namespace sextant::cli {
 
@@ -19,7 +19,7 @@ struct CoscheduleOptions {
   JobQuestion question;
   std::string out;
   std::vector<std::string> keep;  // jobs that are not restarted
-  bool dry_run = false, why = false, training_may_grow = false, json = false, certainty = false;
+  bool dry_run = false, all = false, why = false, training_may_grow = false, json = false, certainty = false;
   double probability = 1;  // of create, simulate and compare; 1: not given
   double bound_s = 1;
   coschedule::RepackRules repack;

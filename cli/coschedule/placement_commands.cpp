@@ -256,6 +256,20 @@ int release_job(const CoscheduleOptions& options) {
   return kDone;
 }
 
+// More groups than that are left to show.
+constexpr std::size_t kListedGroups = 50;
+
+std::string listed(const std::set<std::string>& jobs) {
+  constexpr std::size_t kListedJobs = 20;
+  std::string names;
+  std::size_t count = 0;
+  for (const std::string& name : jobs) {
+    if (count++ == kListedJobs) return names + " and " + std::to_string(jobs.size() - kListedJobs) + " more";
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
 int repack_jobs(const CoscheduleOptions& options) {
   const PlacementFile file(options.state);
   Placement placement = loaded(file, options);
@@ -270,23 +284,24 @@ int repack_jobs(const CoscheduleOptions& options) {
   };
   double saved = 0;
   std::set<std::string> restarted;
-  const std::vector<Group> before = placement.groups;
-  for (const Group& group : before) {
-    std::optional<Repacked> better = repack(placement, group.name, may_restart, options.repack);
-    if (!better) continue;
+  const auto take_better = [&](std::optional<Repacked> better) {
+    if (!better) return;
     saved += better->saved_usd_per_hour;
     restarted.insert(better->restarted.begin(), better->restarted.end());
     take(placement, *std::move(better));
-  }
+  };
+  if (options.all) take_better(repack_all(placement, may_restart, options.repack, options.bound_s));
+  const std::vector<Group> before = options.all ? std::vector<Group>{} : placement.groups;
+  for (const Group& group : before) take_better(repack(placement, group.name, may_restart, options.repack));
   if (restarted.empty()) {
     print_line("no regrouping pays for the restarts");
     print_cost(placement, options);
     return kDone;
   }
-  std::string names;
-  for (const std::string& name : restarted) names += (names.empty() ? "" : ", ") + name;
-  print_line("regrouping saves " + dollars(saved) + " an hour and restarts " + names);
-  for (const Group& group : placement.groups) print_group(group, placement);
+  print_line("regrouping saves " + dollars(saved) + " an hour and restarts " + listed(restarted));
+  if (placement.groups.size() <= kListedGroups) {
+    for (const Group& group : placement.groups) print_group(group, placement);
+  }
   print_cost(placement, options);
   require_kept(placement);
   if (options.dry_run) return kDone;

@@ -151,7 +151,10 @@ const Alternative* better_already(const Explanation& explanation) {
 
 std::string describe_flips(const Explanation& explanation) {
   constexpr std::size_t kShown = 12;
+  constexpr double kAlike = 0.005;  // of a ratio
   if (const Alternative* better = better_already(explanation)) {
+    if (better->ratio > 1 - kAlike)
+      return "The plan of " + better->name + " is as good, so that no single number decides between them.\n";
     return "The plan of " + better->name +
            " is already better: search longer, or use its planner. No decisive numbers were searched for.\n";
   }

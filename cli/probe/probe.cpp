@@ -13,6 +13,7 @@
 #include "cli/probe/probe_hosts.h"
 #include "cli/probe/probe_ranks.h"
 #include "cli/probe/probe_tables.h"
+#include "cli/probe/verdict_line.h"
 #include "cli/shared/command.h"
 #include "core/json_value.h"
 #include "core/units.h"
@@ -105,6 +106,7 @@ int write_outputs(const ProbeCommand& options, const Measured& measured, const P
   for (const std::string& warning : probe.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   if (!options.out.empty() && has_cluster) say_wrote(options.out);
   if (!options.samples.empty()) say_wrote(options.samples);
+  if (has_cluster && !options.json && !options.probe.is_smoke_test) print_verdict(probe.cluster);
   return finish(probe, shared, may_end_job);
 }
 

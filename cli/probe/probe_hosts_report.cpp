@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "cli/probe/verdict_line.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
@@ -131,6 +132,7 @@ int report_on_hosts(const ProbeHostsOptions& options, const FleetOutcome& outcom
   }
   if (!options.samples.empty()) say_wrote(options.samples);
   if (fleet.cluster && !options.out.empty()) say_wrote(options.out);
+  if (fleet.cluster && !options.json) print_verdict(*fleet.cluster);
   if (is_whole(options, outcome, fleet)) {
     fs::remove(options.journal);
     return kDone;

@@ -40,6 +40,8 @@ const std::vector<std::string>& experiment_names() {
   static const std::vector<std::string> names = {"hetrl",
                                                  "hetrl-shared-links",
                                                  "hetrl-broadcast",
+                                                 "hetrl-equal-degrees",
+                                                 "hetrl-eight-steps",
                                                  "hetrl-balance",
                                                  "areal-hex",
                                                  "areal-hex-pair-links",
@@ -58,6 +60,8 @@ Study load_study(const std::string& name) {
   if (name == "hetrl") return hetrl_study(facts);
   if (name == "hetrl-shared-links") return hetrl_study(facts, HetrlReading::shared_links);
   if (name == "hetrl-broadcast") return hetrl_study(facts, HetrlReading::broadcast);
+  if (name == "hetrl-equal-degrees") return hetrl_study(facts, HetrlReading::equal_degrees);
+  if (name == "hetrl-eight-steps") return hetrl_study(facts, HetrlReading::eight_steps);
   if (name == "hetrl-balance") return hetrl_balance_study(facts);
   if (name == "areal-hex-pair-links") return areal_hex_study(facts, HexReading::links_of_pairs);
   if (name == "areal-hex-weave-h800") return areal_hex_study(facts, HexReading::weave_h800);

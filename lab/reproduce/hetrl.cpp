@@ -36,6 +36,7 @@ Workflow hetrl_workflow(const Facts& facts, const std::string& model, Algorithm 
   return workflow;
 }
 
+constexpr int kMachineDevices = 8;
 constexpr const char* kOurs = "sha-ea";
 constexpr const char* kOursInUnits = "sha-ea, exact's space";
 constexpr const char* kVerl = "verl";
@@ -77,6 +78,22 @@ std::vector<Contestant> contestants_of(HetrlNetwork network, const std::string& 
   if (model != kModels[1]) return all;
   all.push_back({"plain-ea (DEAP)", "plain-ea"});
   all.push_back({"mcmc", "mcmc"});
+  return all;
+}
+
+// Contestants of HetrlReading::equal_degrees: the compared ones of verl have the width of a machine.
+std::vector<Contestant> contestants_with_equal_degrees() {
+  std::vector<Contestant> all = {{kOurs, "sha-ea"}};
+  const auto add = [&](const std::string& name, int tensor_parallel, bool may_leave_out) {
+    Contestant one{name, "", ContestantPlacement::equal_degrees};
+    one.tensor_parallel = tensor_parallel;
+    one.may_leave_out = may_leave_out;
+    all.push_back(one);
+  };
+  add(kVerl, kMachineDevices, true);
+  add(kVerlOnAll, kMachineDevices, false);
+  for (int tensor_parallel = kMachineDevices / 2; tensor_parallel > 1; tensor_parallel /= 2)
+    add("tensor parallelism " + std::to_string(tensor_parallel) + ", all GPUs", tensor_parallel, false);
   return all;
 }
 
@@ -213,6 +230,10 @@ const char* study_name(HetrlReading reading) {
       return "hetrl-shared-links";
     case HetrlReading::broadcast:
       return "hetrl-broadcast";
+    case HetrlReading::equal_degrees:
+      return "hetrl-equal-degrees";
+    case HetrlReading::eight_steps:
+      return "hetrl-eight-steps";
   }
   return "hetrl";
 }
@@ -221,6 +242,7 @@ const char* study_name(HetrlReading reading) {
 
 Study hetrl_balance_study(const Facts& facts) {
   constexpr const char* kEven = "sha-ea, even load";
+  constexpr const char* kOursInRollout = "sha-ea, batches balanced in the rollout alone";
   Study study{"hetrl-balance",
               "HetRL: Efficient Reinforcement Learning for LLMs in Heterogeneous Environments (He et al.), the "
               "ablation of load balancing",
@@ -235,7 +257,11 @@ Study hetrl_balance_study(const Facts& facts) {
         const Workflow workflow = hetrl_workflow(facts, model, algorithm, Mode::synchronous);
         const std::string name = cell_name(name_of(network), workflow.name);
         const Contestant even{kEven, "sha-ea", ContestantPlacement::planned, {}, false};
-        study.cells.push_back({name, cluster, workflow, usual_executions(workflow), {{kOurs, "sha-ea"}, even}});
+        // Section 4.2 balances batches in the rollout; other tasks balance lengths, which are equal here.
+        Contestant in_rollout{kOursInRollout, "sha-ea"};
+        in_rollout.has_even_batches = true;
+        study.cells.push_back(
+            {name, cluster, workflow, usual_executions(workflow), {{kOurs, "sha-ea"}, even, in_rollout}});
         study.figures.push_back({std::string(name_of(network)) + ", sync: load balancing over even load",
                                  "HetRL, section 5.3",
                                  Measure::sequences_per_s,
@@ -285,6 +311,12 @@ Study hetrl_study(const Facts& facts, HetrlReading reading) {
   study.contradictions = hetrl_contradictions();
   if (reading == HetrlReading::broadcast) {
     for (StudyCell& cell : study.cells) cell.weight_sync = {WeightSyncMethod::broadcast};
+  }
+  if (reading == HetrlReading::equal_degrees) {
+    for (StudyCell& cell : study.cells) cell.contestants = contestants_with_equal_degrees();
+  }
+  if (reading == HetrlReading::eight_steps) {
+    for (StudyCell& cell : study.cells) cell.workflow.mini_batches = 8;
   }
   return study;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "lab/reproduce/compare.h"
+#include "lab/reproduce/equal_degrees.h"
 #include "lab/reproduce/headlines.h"
 #include "lab/reproduce/subsets.h"
 #include "planner/exact/bound.h"
@@ -55,6 +56,8 @@ DeviceRules pools_apart(const Workflow& workflow) {
 std::vector<TaskChoices> choices_of(const Contestant& contestant, const Workflow& workflow,
                                     const std::vector<Execution>& executions) {
   std::vector<TaskChoices> all = sextant::choices_of(executions);
+  for (std::size_t t = 0; t < all.size(); ++t)
+    all[t].has_even_batch = contestant.has_even_batches && workflow.tasks[t].kind != TaskKind::generation;
   if (!contestant.has_zero_3) return all;
   for (std::size_t t = 0; t < all.size(); ++t) {
     all[t].max_pipeline_parallel = 1;
@@ -137,6 +140,10 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
 // On the cell's cluster or a part of it.
 PlanResult search_on(const Cluster& cluster, const StudyCell& cell, const Contestant& contestant,
                      const StudyCoefficients& coefficients, const StudyOptions& options) {
+  if (contestant.placement == ContestantPlacement::equal_degrees) {
+    return plan_with_equal_degrees(cell, cluster, contestant.tensor_parallel, coefficients.coefficients,
+                                   coefficients.framework);
+  }
   const bool is_alike = contestant.placement == ContestantPlacement::alike;
   return search(contestant, is_alike ? all_alike(cluster) : cluster, cell.workflow, cell.executions, cell,
                 coefficients, options);
@@ -185,6 +192,7 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
       return search_halves(cell, contestant, coefficients, options);
     case ContestantPlacement::alike:
     case ContestantPlacement::planned:
+    case ContestantPlacement::equal_degrees:
       break;
   }
   return contestant.may_leave_out ? search_best_part(cell, contestant, coefficients, options)

@@ -25,6 +25,7 @@ enum class ContestantPlacement {
   alike,      // by the planner, for as many equal devices; then run on the cluster
   halves,     // generation on the first half of the devices, other tasks on the second, each by the planner
   published,  // as the paper prints it
+  equal_degrees,  // one tensor parallelism for all tasks (equal_degrees.h)
 };
 
 struct Contestant {
@@ -36,6 +37,8 @@ struct Contestant {
   bool has_zero_3 = false;  // trains and infers with ZeRO-3 and data parallelism alone, as DeepSpeed-Chat does
   bool is_within_unit_space = false;  // SearchLimits::within_unit_space
   bool may_leave_out = false;         // runs on the part of the cluster on which it is fastest (subsets.h)
+  int tensor_parallel = 0;            // of ContestantPlacement::equal_degrees
+  bool has_even_batches = false;      // replicas of all tasks but generation get equally many sequences
 };
 
 // A fitted coefficient of one device type that an experiment changes.
@@ -114,6 +117,8 @@ enum class HetrlReading {
   as_read,
   shared_links,  // HetrlLinks::per_region
   broadcast,     // weights reach generation as in verl, by a broadcast around trainers and engines
+  equal_degrees,  // verl has one tensor parallelism for all tasks, that of a machine, 4 or 2
+  eight_steps,    // eight optimizer steps an iteration
 };
 [[nodiscard]] Study hetrl_study(const Facts& facts, HetrlReading reading = HetrlReading::as_read);
 // HetRL, section 5.3 and Figure 4: the same networks and synchronous workflows, with and without load

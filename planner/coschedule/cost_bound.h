@@ -3,15 +3,18 @@
 // A placement chooses groups, each of which holds some jobs and costs what its nodes cost. In the linear relaxation
 // groups may be chosen in parts; prices y_j of its dual, one for each job, bound the cost of any placement by
 // sum_j y_j if no possible group is worth more than it costs. Prices that are too high by a factor rho are divided by
-// it (Farley 1990). A branch and bound over groups finds rho; it leaves out what only the order of turns decides,
-// so that the bound holds for more than round robin: for every schedule in which each member has one
-// iteration in each period.
+// it (Farley 1990). pricing.h finds rho; it leaves out what only the order of turns decides, so that the bound holds
+// for more than round robin: for every schedule in which each member has one iteration in each period.
+//
+// The first bound needs no search: a group with the period P has at most P of each node's time, and no member allows
+// a longer one than its limit L_j, so that for rollout and training work w and v in node-seconds, and prices p and q
+// of the nodes, y_j = (p w_j + q v_j) / L_j are such prices.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "planner/coschedule/group.h"
+#include "planner/exact/set_cover.h"
 
 namespace sextant::coschedule {
 
@@ -21,9 +24,21 @@ struct CostBound {
   bool is_tight = false;       // the relaxation's optimum, not an earlier round
 };
 
-// `start`: groups that are known to be possible, by which the relaxation begins; it also needs no solver then, with
-// looser bounds. budget_s: wall time after which the best bound so far is returned; the first is always worked
-// out. training_may_grow: of placements whose groups may train on more nodes than their largest job needs.
+// The bound, with the groups that were found on the way: sets of positions of jobs.
+struct RelaxedPlacements {
+  CostBound bound;
+  SetCover groups;
+};
+
+// `start`: groups that are known to be possible, by which the relaxation begins; without a solver the bound is a
+// looser one. budget_s: wall time after which the best bound so far is returned; the first is always worked out.
+// training_may_grow: of placements whose groups may train on more nodes than their largest job needs. Needs at least
+// one job.
+[[nodiscard]] RelaxedPlacements relax_placements(const std::vector<Job>& jobs, const Pools& pools,
+                                                 const std::vector<Group>& start, double budget_s,
+                                                 bool training_may_grow = false);
+
+// The bound alone; zero without jobs.
 [[nodiscard]] CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools,
                                          const std::vector<Group>& start, double budget_s,
                                          bool training_may_grow = false);

@@ -1,12 +1,15 @@
 #include "planner/coschedule/optimum.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "planner/coschedule/cheapest_group.h"
 #include "planner/coschedule/cost_bound.h"
+#include "planner/exact/set_cover.h"
 
 namespace sextant::coschedule {
 namespace {
@@ -82,13 +85,97 @@ Optimum by_sets(const std::vector<Job>& jobs, const Pools& pools, bool training_
   return optimum;
 }
 
+// The cheapest groups of sets that cover all jobs, each job in one of them.
+class CoveringGroups {
+ public:
+  CoveringGroups(const std::vector<Job>& jobs, const Pools& pools, bool training_may_grow)
+      : jobs_(jobs), pools_(pools), training_may_grow_(training_may_grow) {}
+
+  [[nodiscard]] Placement placement(const std::vector<CostedSet>& cover) {
+    for (const CostedSet& set : cover) add(set.elements);
+    for (std::size_t job = 0; job < jobs_.size(); ++job) keep_one(static_cast<int>(job));
+    Placement placement{pools_, {}};
+    for (Covering& one : groups_) {
+      if (!one.group) continue;
+      one.group->name = "group-" + std::to_string(placement.groups.size() + 1);
+      placement.groups.push_back(*std::move(one.group));
+    }
+    return placement;
+  }
+
+ private:
+  struct Covering {
+    std::vector<int> jobs;
+    std::optional<Group> group;  // empty without jobs
+  };
+
+  [[nodiscard]] std::optional<Group> cheapest(const std::vector<int>& jobs) const {
+    std::vector<const Job*> members;
+    for (const int job : jobs) members.push_back(&jobs_[static_cast<std::size_t>(job)]);
+    return members.empty() ? std::nullopt : cheapest_group(members, pools_, training_may_grow_);
+  }
+
+  // A set that no turns can keep, which the relaxation does not know, becomes a group of each job alone.
+  void add(const std::vector<int>& jobs) {
+    std::optional<Group> group = cheapest(jobs);
+    if (group) {
+      groups_.push_back({jobs, std::move(group)});
+      return;
+    }
+    for (const int job : jobs) groups_.push_back({{job}, cheapest({job})});
+  }
+
+  // Takes the job out of all groups but the one in which it costs least.
+  void keep_one(int job) {
+    std::vector<std::size_t> with;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const std::vector<int>& jobs = groups_[g].jobs;
+      if (std::find(jobs.begin(), jobs.end(), job) != jobs.end()) with.push_back(g);
+    }
+    while (with.size() > 1) {
+      std::size_t best = 0;
+      double saved = -1;
+      Covering left;
+      for (std::size_t i = 0; i < with.size(); ++i) {
+        const Covering& before = groups_[with[i]];
+        Covering after{before.jobs, {}};
+        std::erase(after.jobs, job);
+        after.group = cheapest(after.jobs);
+        const double usd =
+            before.group->usd_per_hour(pools_) - (after.group ? after.group->usd_per_hour(pools_) : 0);
+        if (usd <= saved) continue;
+        best = i;
+        saved = usd;
+        left = std::move(after);
+      }
+      groups_[with[best]] = std::move(left);
+      with.erase(with.begin() + static_cast<std::ptrdiff_t>(best));
+    }
+  }
+
+  const std::vector<Job>& jobs_;
+  const Pools& pools_;
+  bool training_may_grow_;
+  std::vector<Covering> groups_;
+};
+
+Optimum by_relaxation(const std::vector<Job>& jobs, const Pools& pools, const Placement& start, double budget_s,
+                      bool training_may_grow) {
+  const RelaxedPlacements relaxed = relax_placements(jobs, pools, start.groups, budget_s, training_may_grow);
+  Optimum optimum{start, relaxed.bound.usd_per_hour};
+  if (!relaxed.groups.has_solver()) return optimum;
+  Placement found = CoveringGroups(jobs, pools, training_may_grow).placement(relaxed.groups.cover());
+  if (start.groups.empty() || found.usd_per_hour() < start.usd_per_hour()) optimum.placement = std::move(found);
+  return optimum;
+}
+
 }  // namespace
 
 Optimum cheapest_placement(const std::vector<Job>& jobs, const Pools& pools, const Placement& start,
                            double budget_s, bool training_may_grow) {
   if (jobs.empty()) return {{pools, {}}, 0};
   if (jobs.size() <= kMaxExactJobs) return by_sets(jobs, pools, training_may_grow);
-  return {start, min_usd_per_hour(jobs, pools, start.groups, budget_s, training_may_grow).usd_per_hour};
+  return by_relaxation(jobs, pools, start, budget_s, training_may_grow);
 }
 
 }  // namespace sextant::coschedule

@@ -111,61 +111,100 @@ class Successor {
   std::set<std::string> staying_;
 };
 
-}  // namespace
+// An old group and the new one that takes its name and, as far as it can, its nodes.
+struct Succession {
+  double kept_usd_per_hour;  // of jobs that need not move
+  std::size_t next;          // of the new groups
+  std::size_t old;           // position in the placement
+};
 
-std::optional<Repacked> repack(const Placement& placement, std::string_view group,
-                               const std::function<bool(const Job&)>& may_restart, const RepackRules& rules) {
-  Repacked repacked;
-  repacked.old_groups = neighbours_of(placement, group, rules.max_jobs);
+// All pairs, those that save the most restarts first.
+std::vector<Succession> successions(const Placement& placement, const std::vector<std::size_t>& old_groups,
+                                    const std::vector<Group>& next) {
+  std::map<std::string, std::size_t> group_of;
+  for (const std::size_t g : old_groups) {
+    for (const Member& member : placement.groups[g].members) group_of[member.job.name] = g;
+  }
+  std::vector<Succession> all;
+  for (std::size_t n = 0; n < next.size(); ++n) {
+    std::set<std::size_t> sharing;
+    for (const Member& member : next[n].members) sharing.insert(group_of.at(member.job.name));
+    for (const std::size_t g : sharing) {
+      const Successor successor(placement.groups[g], next[n]);
+      double kept = 0;
+      for (const Member& member : next[n].members) {
+        if (successor.staying().contains(member.job.name)) kept += placement.pools.usd_per_hour(member.job);
+      }
+      if (kept > 0) all.push_back({kept, n, g});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Succession& a, const Succession& b) {
+    return a.kept_usd_per_hour > b.kept_usd_per_hour;
+  });
+  return all;
+}
+
+// Gives the new groups the names of old ones, so that few jobs restart; others get new names.
+class Replacement {
+ public:
+  Replacement(const Placement& placement, Repacked& repacked, std::vector<Group> next)
+      : placement_(placement),
+        repacked_(repacked),
+        next_(std::move(next)),
+        is_placed_(next_.size()),
+        free_(repacked.old_groups.begin(), repacked.old_groups.end()) {}
+
+  // Returns the names of jobs that need not move.
+  [[nodiscard]] std::set<std::string> run() {
+    for (const Succession& one : successions(placement_, repacked_.old_groups, next_)) {
+      if (!is_placed_[one.next] && free_.contains(one.old)) succeed(one.next, one.old);
+    }
+    Placement with_new = placement_;  // for names
+    for (std::size_t n = 0; n < next_.size(); ++n) {
+      if (is_placed_[n]) continue;
+      if (!free_.empty()) {
+        succeed(n, *free_.begin());
+        continue;
+      }
+      next_[n].name = group_alone(with_new, next_[n].members.front().job).name;
+      with_new.groups.push_back(next_[n]);
+      repacked_.new_groups.push_back(std::move(next_[n]));
+    }
+    return std::move(staying_);
+  }
+
+ private:
+  void succeed(std::size_t next, std::size_t old) {
+    Successor successor(placement_.groups[old], next_[next]);
+    staying_.insert(successor.staying().begin(), successor.staying().end());
+    repacked_.new_groups.push_back(successor.group());
+    is_placed_[next] = true;
+    free_.erase(old);
+  }
+
+  const Placement& placement_;
+  Repacked& repacked_;
+  std::vector<Group> next_;
+  std::vector<bool> is_placed_;
+  std::set<std::size_t> free_;
+  std::set<std::string> staying_;
+};
+
+// Regroups the jobs of repacked.old_groups by `cheapest`, if that pays.
+template <typename Cheapest>
+std::optional<Repacked> regrouped(const Placement& placement, Repacked repacked,
+                                  const std::function<bool(const Job&)>& may_restart, const RepackRules& rules,
+                                  Cheapest cheapest) {
   const Pools& pools = placement.pools;
-  std::vector<Job> jobs;
-  double before = 0;
-  for (const std::size_t g : repacked.old_groups) {
-    before += placement.groups[g].usd_per_hour(pools);
-    for (const Member& member : placement.groups[g].members) jobs.push_back(member.job);
-  }
-  if (jobs.size() < 2 || jobs.size() > static_cast<std::size_t>(rules.max_jobs)) return std::nullopt;
-  Optimum best = cheapest_placement(jobs, pools, {pools, {}}, 0);
-  repacked.saved_usd_per_hour = before - best.placement.usd_per_hour();
+  Placement present{pools, {}};
+  for (const std::size_t g : repacked.old_groups) present.groups.push_back(placement.groups[g]);
+  const std::vector<Job> jobs = present.jobs();
+  if (jobs.size() < 2) return std::nullopt;
+  Placement best = cheapest(jobs, present);
+  const double before = present.usd_per_hour();
+  repacked.saved_usd_per_hour = before - best.usd_per_hour();
   if (!rules.accepts_any && repacked.saved_usd_per_hour <= kRounding * before) return std::nullopt;
-  // Old groups go to the new ones in which they save the most restarts.
-  std::set<std::size_t> free(repacked.old_groups.begin(), repacked.old_groups.end());
-  std::vector<Group> left = std::move(best.placement.groups);
-  std::set<std::string> staying;
-  Placement with_new = placement;  // for names
-  while (!left.empty()) {
-    std::size_t chosen = 0;
-    std::optional<std::size_t> old;
-    double most = -1;
-    for (std::size_t n = 0; n < left.size(); ++n) {
-      for (const std::size_t g : free) {
-        double kept = 0;
-        const Successor successor(placement.groups[g], left[n]);
-        for (const Member& member : left[n].members) {
-          if (successor.staying().contains(member.job.name)) kept += pools.usd_per_hour(member.job);
-        }
-        if (kept > most) {
-          most = kept;
-          chosen = n;
-          old = g;
-        }
-      }
-    }
-    if (!old && !rules.accepts_any) return std::nullopt;  // more groups than before, which is never cheaper
-    if (!old) {
-      for (Group& of : left) {
-        of.name = group_alone(with_new, jobs.front()).name;
-        with_new.groups.push_back(of);
-        repacked.new_groups.push_back(std::move(of));
-      }
-      break;
-    }
-    Successor successor(placement.groups[*old], left[chosen]);
-    staying.insert(successor.staying().begin(), successor.staying().end());
-    repacked.new_groups.push_back(successor.group());
-    free.erase(*old);
-    left.erase(left.begin() + static_cast<std::ptrdiff_t>(chosen));
-  }
+  const std::set<std::string> staying = Replacement(placement, repacked, std::move(best.groups)).run();
   double restarts_usd = 0;
   for (const Job& job : jobs) {
     if (staying.contains(job.name)) continue;
@@ -176,6 +215,37 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
   if (!rules.accepts_any && repacked.saved_usd_per_hour * rules.horizon_s / 3600 <= restarts_usd)
     return std::nullopt;
   return repacked;
+}
+
+}  // namespace
+
+std::optional<Repacked> repack(const Placement& placement, std::string_view group,
+                               const std::function<bool(const Job&)>& may_restart, const RepackRules& rules) {
+  Repacked repacked;
+  repacked.old_groups = neighbours_of(placement, group, rules.max_jobs);
+  std::size_t jobs = 0;
+  for (const std::size_t g : repacked.old_groups) jobs += placement.groups[g].members.size();
+  if (jobs > static_cast<std::size_t>(rules.max_jobs)) return std::nullopt;
+  return regrouped(placement, std::move(repacked), may_restart, rules,
+                   [&](const std::vector<Job>& of, const Placement&) {
+                     return cheapest_placement(of, placement.pools, {placement.pools, {}}, 0).placement;
+                   });
+}
+
+std::optional<Repacked> repack_all(const Placement& placement,
+                                   const std::function<bool(const Job&)>& may_restart, const RepackRules& rules,
+                                   double budget_s) {
+  Repacked repacked;
+  for (std::size_t g = 0; g < placement.groups.size(); ++g) {
+    const std::vector<Member>& members = placement.groups[g].members;
+    if (std::all_of(members.begin(), members.end(),
+                    [&](const Member& member) { return may_restart(member.job); }))
+      repacked.old_groups.push_back(g);
+  }
+  return regrouped(placement, std::move(repacked), may_restart, rules,
+                   [&](const std::vector<Job>& of, const Placement& present) {
+                     return cheapest_placement(of, placement.pools, present, budget_s).placement;
+                   });
 }
 
 void take(Placement& placement, Repacked repacked) {

@@ -1,8 +1,8 @@
 // Regrouping of jobs that run, where it saves more than their restarts cost.
 //
 // WEAVE never regroups, as a regrouping of everything is hard to compute and stops many jobs (section 6.6). Here a few
-// groups at a time are regrouped exactly (optimum.h), and only jobs stop that change their nodes: one that
-// stays in its group on its nodes goes on.
+// groups at a time are regrouped exactly, or all of them nearly so (optimum.h), and only jobs stop that change their
+// nodes: one that stays in its group on its nodes goes on.
 #pragma once
 
 #include <functional>
@@ -34,6 +34,12 @@ struct Repacked {
 [[nodiscard]] std::optional<Repacked> repack(const Placement& placement, std::string_view group,
                                              const std::function<bool(const Job&)>& may_restart,
                                              const RepackRules& rules = {});
+
+// Regroups all groups whose members may all restart. budget_s: of the relaxation (optimum.h). Empty if the saving does
+// not pay for the restarts, or without a solver of linear programs beyond 16 jobs.
+[[nodiscard]] std::optional<Repacked> repack_all(const Placement& placement,
+                                                 const std::function<bool(const Job&)>& may_restart,
+                                                 const RepackRules& rules, double budget_s);
 
 void take(Placement& placement, Repacked repacked);
 

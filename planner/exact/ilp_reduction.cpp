@@ -10,12 +10,12 @@ namespace {
 constexpr auto kGeneration = static_cast<std::size_t>(TaskKind::generation);
 
 // Relative: sums of the solver, of bounds and of whole plans are rounded differently.
-constexpr double kRounding = 1e-6;
+constexpr double kSumRounding = 1e-6;
 
 }  // namespace
 
 IlpReduction::IlpReduction(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, double max_s)
-    : space_(space), sync_(sync), costs_(costs), max_s_(max_s * (1 + kRounding)) {
+    : space_(space), sync_(sync), costs_(costs), max_s_(max_s * (1 + kSumRounding)) {
   kept_.resize(static_cast<std::size_t>(space.tasks()));
   for (int share = 1; share < space.share_count(); ++share) {
     for (const int block : space.blocks_of(share)) {

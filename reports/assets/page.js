@@ -1,5 +1,6 @@
-// Draws every chart of the page and says on the root element how it went (data-charts-expected,
-// data-charts-rendered, data-chart-errors).
+// Draws the charts of the page, those in folded sections when they are opened, and says on the root element how it
+// went (data-charts-expected, data-charts-rendered, data-chart-errors). A link opens the section to which it leads;
+// #all opens everything. Tables can be sorted, copied and saved.
 'use strict';
 (() => {
   const root = document.documentElement;
@@ -37,20 +38,110 @@
     if (!place.querySelector('svg')) throw new Error('no drawing');
   }
 
-  async function drawAll() {
-    const settled = await Promise.allSettled(charts.map(draw));
-    const errors = [];
-    settled.forEach((result, i) => {
-      if (result.status === 'fulfilled') return;
-      errors.push(charts[i].dataset.spec + ': ' + result.reason);
-      charts[i].textContent = 'This chart could not be drawn: ' + result.reason;
-      console.error(charts[i].dataset.spec, result.reason);
-    });
-    root.dataset.chartErrors = JSON.stringify(errors);
-    root.dataset.chartsRendered = String(settled.length - errors.length);
+  const drawn = new Set();
+  const errors = new Map();
+
+  async function drawOne(place) {
+    drawn.add(place);
+    try {
+      await draw(place);
+      errors.delete(place);
+    } catch (reason) {
+      errors.set(place, place.dataset.spec + ': ' + reason);
+      place.textContent = 'This chart could not be drawn: ' + reason;
+      console.error(place.dataset.spec, reason);
+    }
   }
 
+  const isShown = (place) => !place.closest('details:not([open])');
+
+  async function drawShown() {
+    await Promise.all(charts.filter((place) => isShown(place) && !drawn.has(place)).map(drawOne));
+    root.dataset.chartErrors = JSON.stringify(Array.from(errors.values()));
+    root.dataset.chartsRendered = String(drawn.size - errors.size);
+  }
+
+  function follow() {
+    const wanted = location.hash === '#all' ? 'details' : location.hash + ' > details.fold';
+    if (location.hash.length < 2 || !/^#[\w-]+$/.test(location.hash)) return;
+    document.querySelectorAll(wanted).forEach((each) => { each.open = true; });
+  }
+
+  // ---- tables: sorted by a click on a heading, copied and saved as they stand ----
+
+  function sortBy(table, column) {
+    const heading = table.tHead.rows[0].cells[column];
+    const falls = heading.getAttribute('aria-sort') === 'ascending';
+    const key = (row) => {
+      const cell = row.cells[column];
+      return cell.dataset.value === undefined ? cell.textContent : Number(cell.dataset.value);
+    };
+    const compare = (a, b) => {
+      const [x, y] = [key(a), key(b)];
+      if (typeof x === typeof y) return typeof x === 'number' ? x - y : x.localeCompare(y, 'en', {numeric: true});
+      return typeof x === 'number' ? -1 : 1;  // texts such as "-" come last
+    };
+    const rows = Array.from(table.tBodies[0].rows).sort((a, b) => (falls ? compare(b, a) : compare(a, b)));
+    table.tBodies[0].append(...rows);
+    for (const each of table.tHead.rows[0].cells) each.removeAttribute('aria-sort');
+    heading.setAttribute('aria-sort', falls ? 'descending' : 'ascending');
+  }
+
+  function asText(table, separator, quoted) {
+    return Array.from(table.rows, (row) => Array.from(row.cells, (cell) => quoted(cell.textContent)).join(separator))
+      .join('\n') + '\n';
+  }
+
+  const asCsv = (table) => asText(table, ',', (text) => '"' + text.replaceAll('"', '""') + '"');
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {  // a page from a file may not
+      const area = document.createElement('textarea');
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand('copy');
+      area.remove();
+    }
+  }
+
+  function save(name, text) {
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([text], {type: 'text/csv'}));
+    link.download = name + '.csv';
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  function addTools(table) {
+    Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
+      heading.tabIndex = 0;
+      heading.title = 'Sort';
+      heading.addEventListener('click', () => sortBy(table, column));
+      heading.addEventListener('keydown', (event) => { if (event.key === 'Enter') sortBy(table, column); });
+    });
+    const tools = document.createElement('p');
+    tools.className = 'tools';
+    const button = (label, act) => {
+      const one = document.createElement('button');
+      one.type = 'button';
+      one.textContent = label;
+      one.addEventListener('click', act);
+      tools.append(one);
+    };
+    button('Copy', () => copy(asText(table, '\t', (text) => text)));
+    button('Save as CSV', () => save(table.id, asCsv(table)));
+    table.parentElement.after(tools);
+  }
+
+  document.querySelectorAll('main table').forEach(addTools);
+
   root.dataset.chartsExpected = String(charts.length);
-  drawAll();
-  dark.addEventListener('change', drawAll);
+  follow();
+  drawShown();
+  window.addEventListener('hashchange', follow);
+  document.querySelectorAll('details').forEach((each) => each.addEventListener('toggle', drawShown));
+  dark.addEventListener('change', () => { drawn.clear(); drawShown(); });
 })();

@@ -72,12 +72,52 @@ struct Chart {
   bool wide = true;     // false: half the page, two side by side
 };
 
-using Block = std::variant<Text, Warning, FactList, Table, Chart>;
+// The answer in one or two sentences, before everything else.
+struct LeadText {
+  std::string text;
+};
+
+// Bars of one scale, divided into coloured parts, which need no script. A colour is one of CSS.
+struct BarPart {
+  std::string label;
+  Cell value;
+  double size = 0;
+  std::string colour;
+};
+struct Bar {
+  std::string label;
+  std::vector<BarPart> parts;
+  std::string detail;        // beside the label; may be empty
+  double limit = 0;          // a mark that the bar must not pass; 0: none
+  double low = 0, high = 0;  // interval of the bar's end; high 0: none
+};
+struct BarList {
+  std::string id;
+  std::string caption;
+  std::vector<Bar> bars;
+  bool names_parts = false;  // lists the parts of each bar below it
+};
+
+// Machines and what their devices do. Equal machines share a box.
+struct Machines {
+  std::string label;                              // "node0 to node3"
+  std::string detail;                             // "4 x 8 H100"
+  std::vector<std::vector<std::string>> colours;  // by device, one for each of its tasks
+};
+struct MachineMap {
+  std::string id;
+  std::string caption;
+  std::vector<Machines> machines;
+  std::vector<BarPart> tasks;  // each with its colour and, as value, its layout in words
+};
+
+using Block = std::variant<Text, Warning, FactList, Table, Chart, LeadText, BarList, MachineMap>;
 
 struct Section {
   std::string id;
   std::string title;
   std::vector<Block> blocks;
+  bool folded = false;  // the page shows it on demand
 };
 
 struct Content {

@@ -9,6 +9,7 @@
 #include "documents/explanation.h"
 #include "planner/coschedule/group.h"
 #include "planner/coschedule/simulate.h"
+#include "reports/content/cluster_verdict.h"
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"
 #include "sextant/document.h"
@@ -31,6 +32,8 @@ struct ReportInput {
   std::optional<Document<Explanation>> explanation;
   std::optional<Document<coschedule::Placement>> placement;
   std::optional<Document<coschedule::Simulation>> simulation;
+  std::optional<ClusterVerdict> cluster_verdict;
+  bool is_anonymous = false;       // content/anonymous.h
   std::vector<std::string> notes;  // sentences for the top of the page
 };
 

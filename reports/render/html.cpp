@@ -1,5 +1,9 @@
 #include "reports/render/html.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
 #include "reports/assets/assets.h"
 #include "reports/render/escape.h"
 #include "sextant/error.h"
@@ -35,9 +39,15 @@ const char* cell_class(const char* element, bool numeric, const std::string& tex
   return element == std::string_view("td") && text.size() <= kOneLine ? " class=\"short\"" : "";
 }
 
-std::string html_cell(const char* element, bool numeric, const std::string& text) {
-  return std::string("<") + element + cell_class(element, numeric, text) + ">" + escape_html(text) + "</" +
-         element + ">";
+std::string html_cell(const char* element, bool numeric, const std::string& text,
+                      const std::string& more = "") {
+  return std::string("<") + element + cell_class(element, numeric, text) + more + ">" + escape_html(text) +
+         "</" + element + ">";
+}
+
+// Numbers are sorted by their value, not by their text.
+std::string sort_key(const Cell& cell) {
+  return cell.value.is_number() ? " data-value=\"" + cell.value.dump() + "\"" : "";
 }
 
 std::string html(const Table& table) {
@@ -51,7 +61,8 @@ std::string html(const Table& table) {
   for (const auto& row : table.rows) {
     SEXTANT_CHECK(row.size() == table.columns.size());
     text += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i) text += html_cell("td", table.columns[i].numeric, row[i].text);
+    for (std::size_t i = 0; i < row.size(); ++i)
+      text += html_cell("td", table.columns[i].numeric, row[i].text, sort_key(row[i]));
     text += "</tr>\n";
   }
   text += "</tbody></table></div>\n";
@@ -68,14 +79,91 @@ std::string html(const Chart& chart) {
          "</script></figure>\n";
 }
 
+std::string html(const LeadText& verdict) {
+  return "<p class=\"verdict\">" + escape_html(verdict.text) + "</p>\n";
+}
+
+// CSS takes any number of digits; four are finer than a pixel.
+std::string percent_of(double part, double whole) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g%%", whole > 0 ? 100 * part / whole : 0.0);
+  return text.data();
+}
+
+std::string chip(const std::string& colour) {
+  return "<i class=\"chip\" style=\"background:" + escape_html(colour) + "\"></i>";
+}
+
+std::string html_parts(const std::vector<BarPart>& parts) {
+  std::string text = "<ul class=\"parts\">";
+  for (const BarPart& part : parts)
+    text += "<li>" + chip(part.colour) + escape_html(part.label) + " <b>" + escape_html(part.value.text) +
+            "</b></li>\n";
+  return text + "</ul>\n";
+}
+
+std::string html_bar(const Bar& bar, double scale) {
+  std::string text = "<div class=\"bar\"><span class=\"label\">" + escape_html(bar.label) + "</span>";
+  if (!bar.detail.empty()) text += " <span class=\"detail\">" + escape_html(bar.detail) + "</span>";
+  text += "\n<div class=\"track\">";
+  for (const BarPart& part : bar.parts) {
+    const std::string said = escape_html(part.label + " " + part.value.text);
+    text += "<span class=\"part\" style=\"width:" + percent_of(part.size, scale) +
+            ";background:" + escape_html(part.colour) + "\" title=\"" + said + "\"></span>";
+  }
+  if (bar.high > 0)
+    text += "<span class=\"interval\" style=\"left:" + percent_of(bar.low, scale) +
+            ";width:" + percent_of(bar.high - bar.low, scale) + "\"></span>";
+  if (bar.limit > 0)
+    text += "<span class=\"limit\" style=\"left:" + percent_of(bar.limit, scale) + "\"></span>";
+  return text + "</div></div>\n";
+}
+
+std::string html(const BarList& list) {
+  double scale = 0;
+  for (const Bar& bar : list.bars) {
+    double end = 0;
+    for (const BarPart& part : bar.parts) end += part.size;
+    scale = std::max({scale, end, bar.limit, bar.high});
+  }
+  std::string text = "<figure class=\"bars\" id=\"bars-" + escape_html(list.id) + "\">\n";
+  for (const Bar& bar : list.bars) {
+    text += html_bar(bar, scale);
+    if (list.names_parts) text += html_parts(bar.parts);
+  }
+  return text + "<figcaption>" + escape_html(list.caption) + "</figcaption></figure>\n";
+}
+
+std::string html(const Machines& machines) {
+  std::string text = "<div class=\"machine\"><span class=\"label\">" + escape_html(machines.label) +
+                     "</span><b>" + escape_html(machines.detail) + "</b>\n<div class=\"devices\">";
+  for (const std::vector<std::string>& colours : machines.colours) {
+    text += "<span class=\"device\">";
+    for (const std::string& colour : colours)
+      text += "<i style=\"background:" + escape_html(colour) + "\"></i>";
+    text += "</span>";
+  }
+  return text + "</div></div>\n";
+}
+
+std::string html(const MachineMap& map) {
+  std::string text =
+      "<figure class=\"map\" id=\"map-" + escape_html(map.id) + "\">\n<div class=\"machines\">\n";
+  for (const Machines& machines : map.machines) text += html(machines);
+  return text + "</div>\n" + html_parts(map.tasks) + "<figcaption>" + escape_html(map.caption) +
+         "</figcaption></figure>\n";
+}
+
 bool is_half_chart(const Block& block) {
   const Chart* chart = std::get_if<Chart>(&block);
   return chart != nullptr && !chart->wide;
 }
 
 std::string html(const Section& section) {
-  std::string text =
-      "<section id=\"" + escape_html(section.id) + "\">\n<h2>" + escape_html(section.title) + "</h2>\n";
+  const std::string title = "<h2>" + escape_html(section.title) + "</h2>";
+  std::string text = "<section id=\"" + escape_html(section.id) + "\">\n" +
+                     (section.folded ? "<details class=\"fold\"><summary>" + title + "</summary>" : title) +
+                     "\n";
   bool in_pair = false;  // neighbouring half-page charts stand side by side
   for (const Block& block : section.blocks) {
     if (is_half_chart(block) != in_pair) {
@@ -84,7 +172,7 @@ std::string html(const Section& section) {
     }
     text += std::visit([](const auto& each) { return html(each); }, block);
   }
-  return text + (in_pair ? "</div>\n" : "") + "</section>\n";
+  return text + (in_pair ? "</div>\n" : "") + (section.folded ? "</details>" : "") + "</section>\n";
 }
 
 std::string html_header(const Content& content) {
@@ -94,7 +182,9 @@ std::string html_header(const Content& content) {
   for (const Section& section : content.sections) {
     text += "<a href=\"#" + escape_html(section.id) + "\">" + escape_html(section.title) + "</a>\n";
   }
-  return text + "</nav>\n</header>\n";
+  const bool has_folds = std::any_of(content.sections.begin(), content.sections.end(),
+                                     [](const Section& section) { return section.folded; });
+  return text + (has_folds ? "<a href=\"#all\">Open all</a>\n" : "") + "</nav>\n</header>\n";
 }
 
 std::string license(const char* name, std::string_view text) {

@@ -32,6 +32,37 @@ Json block_json(const Chart& chart) {
   return {{"kind", "chart"}, {"id", chart.id}, {"caption", chart.caption}, {"spec", chart.spec}};
 }
 
+Json block_json(const LeadText& verdict) { return {{"kind", "verdict"}, {"text", verdict.text}}; }
+
+Json parts_json(const std::vector<BarPart>& parts) {
+  Json list = Json::array();
+  for (const BarPart& part : parts)
+    list.push_back({{"label", part.label}, {"value", part.value.value}, {"shown", part.value.text}});
+  return list;
+}
+
+Json block_json(const BarList& bars) {
+  Json list = Json::array();
+  for (const Bar& bar : bars.bars) {
+    Json one = {{"label", bar.label}, {"parts", parts_json(bar.parts)}, {"detail", bar.detail}};
+    if (bar.limit > 0) one["limit"] = bar.limit;
+    if (bar.high > 0) one["interval"] = {bar.low, bar.high};
+    list.push_back(std::move(one));
+  }
+  return {{"kind", "bars"}, {"id", bars.id}, {"caption", bars.caption}, {"bars", std::move(list)}};
+}
+
+Json block_json(const MachineMap& map) {
+  Json list = Json::array();
+  for (const Machines& machines : map.machines)
+    list.push_back({{"label", machines.label}, {"detail", machines.detail}});
+  return {{"kind", "machines"},
+          {"id", map.id},
+          {"caption", map.caption},
+          {"machines", std::move(list)},
+          {"tasks", parts_json(map.tasks)}};
+}
+
 }  // namespace
 
 Json write_json(const Content& content) {

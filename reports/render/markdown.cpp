@@ -11,6 +11,32 @@ std::string markdown(const Warning& warning) {
 }
 std::string markdown(const Chart&) { return ""; }
 
+std::string markdown(const LeadText& verdict) { return "**" + escape_markdown(verdict.text) + "**\n\n"; }
+
+std::string markdown(const std::vector<BarPart>& parts) {
+  std::string text;
+  for (const BarPart& part : parts)
+    text += "- " + escape_markdown(part.label) + ": " + escape_markdown(part.value.text) + "\n";
+  return text;
+}
+
+std::string markdown(const BarList& list) {
+  std::string text;
+  for (const Bar& bar : list.bars) {
+    text += "**" + escape_markdown(bar.label) + "**";
+    if (!bar.detail.empty()) text += " (" + escape_markdown(bar.detail) + ")";
+    text += "\n\n" + markdown(bar.parts) + "\n";
+  }
+  return text;
+}
+
+std::string markdown(const MachineMap& map) {
+  std::string text;
+  for (const Machines& machines : map.machines)
+    text += "- " + escape_markdown(machines.label) + ": " + escape_markdown(machines.detail) + "\n";
+  return text + "\n" + markdown(map.tasks) + "\n";
+}
+
 std::string markdown(const FactList& facts) {
   std::string text;
   for (const Fact& fact : facts.facts) {

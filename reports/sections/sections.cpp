@@ -1,5 +1,7 @@
 #include "reports/sections/sections.h"
 
+#include "reports/content/anonymous.h"
+#include "reports/sections/answer.h"
 #include "sextant/provenance.h"
 
 namespace sextant {
@@ -14,8 +16,13 @@ Content report_content(const ReportInput& input) {
   const Provenance here = current_provenance();
   Content content{input.title.empty() ? "Sextant report" : input.title, here.time_utc, here.tool_version, {}};
   for (const Builder build : kBuilders) {
-    if (auto section = build(input)) content.sections.push_back(std::move(*section));
+    std::optional<Section> section = build(input);
+    if (!section) continue;
+    // The first section answers; the others are for those who ask on.
+    section->folded = has_answer(input) && !content.sections.empty();
+    content.sections.push_back(std::move(*section));
   }
+  if (input.is_anonymous) make_anonymous(content, input);
   return content;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/units.h"
 #include "reports/content/names.h"
+#include "reports/sections/answer.h"
 #include "reports/sections/sections.h"
 #include "reports/sections/warnings.h"
 
@@ -68,6 +69,35 @@ void add_search(FactList& facts, const SearchRecord& search) {
   }
 }
 
+// Every rate as a share of its datasheet, then the odd links.
+void add_verdict(Section& section, const ClusterVerdict& verdict) {
+  BarList list{
+      "rates",
+      "Measured rates as shares of the datasheet, which is the red mark. The thin line is the usual: what the "
+      "best published matrix products of the vendor's GPUs reach.",
+      {}};
+  for (const RateShare& rate : verdict.rates) {
+    Bar bar{rate.what,
+            {{"measured", rate.measured, rate.share, rate.is_low ? "#D55E00" : "#0072B2"}},
+            rate.measured.text + ", " + format_percent(rate.share, 0) + " of the datasheet",
+            1};
+    if (rate.usual_low) {
+      bar.low = *rate.usual_low;
+      bar.high = *rate.usual_high;
+      bar.detail += ", usual " + format_percent(bar.low, 0) + " to " + format_percent(bar.high, 0);
+    }
+    list.bars.push_back(std::move(bar));
+  }
+  if (!list.bars.empty()) section.blocks.emplace_back(std::move(list));
+  constexpr std::size_t kShown = 8;
+  std::string odd;
+  for (std::size_t i = 0; i < std::min(kShown, verdict.odd.size()); ++i)
+    odd += (odd.empty() ? "" : " ") + verdict.odd[i];
+  if (verdict.odd.size() > kShown)
+    odd += " " + std::to_string(verdict.odd.size() - kShown) + " more are below.";
+  if (!odd.empty()) section.blocks.emplace_back(Warning{odd});
+}
+
 void add_runs(FactList& facts, const Runs& runs) {
   std::set<std::string> plans;
   std::set<std::string> workflows;
@@ -92,11 +122,14 @@ void add_cluster(FactList& facts, const Cluster& cluster) {
 
 std::optional<Section> summary_section(const ReportInput& input) {
   Section section{"summary", "Summary", {}};
+  const bool is_of_cluster = !has_answer(input) && !input.runs && input.cluster_verdict;
+  if (has_answer(input)) section.blocks.emplace_back(answer_verdict(input));
+  if (is_of_cluster) section.blocks.emplace_back(LeadText{input.cluster_verdict->sentence});
   for (const std::string& note : input.notes) section.blocks.emplace_back(Text{as_sentence(note)});
   FactList facts;
   if (input.accuracy) add_accuracy(facts, input.accuracy->content);
   if (input.prediction) add_prediction(facts, input);
-  if (input.plan) {
+  if (input.plan && !has_answer(input)) {
     const Plan& plan = input.plan->content;
     facts.facts.push_back({"Plan", plan.name.empty() ? Cell("unnamed") : Cell(plan.name), ""});
   }
@@ -104,6 +137,10 @@ std::optional<Section> summary_section(const ReportInput& input) {
   if (input.runs) add_runs(facts, input.runs->content);
   if (input.cluster) add_cluster(facts, input.cluster->content);
   if (!facts.facts.empty()) section.blocks.emplace_back(std::move(facts));
+  if (has_answer(input)) {
+    for (Block& block : answer_blocks(input)) section.blocks.push_back(std::move(block));
+  }
+  if (is_of_cluster) add_verdict(section, *input.cluster_verdict);
   for (Warning& warning : report_warnings(input)) section.blocks.emplace_back(std::move(warning));
   if (section.blocks.empty()) {
     const bool has_jobs = input.placement || input.simulation;

@@ -8,8 +8,11 @@
 
 #include "examples/coschedule/phase_client.h"
 #include "planner/coschedule/check_placement.h"
+#include "planner/coschedule/place.h"
 #include "planner/coschedule/simulate.h"
 #include "planner/coschedule/tail.h"
+#include "planner/coschedule/trace/workload.h"
+#include "planner/exact/milp.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -190,6 +193,31 @@ TEST_F(Coschedule, AProbabilityAcceptsMoreAndSaysWhatCertaintyCosts) {
   EXPECT_EQ(shown.exit_code, 0) << shown.out;
   EXPECT_THAT(shown.out, HasSubstr("always       $114.08"));
   EXPECT_EQ(likely("repack", {}).exit_code, 2);
+}
+
+// 40 jobs as they come, and regrouped at once; a horizon in which no restart pays changes nothing.
+TEST_F(Coschedule, RepacksAllJobsWhereThatPays) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  Placement start{coschedule::weave_pools(), {}};
+  for (std::uint64_t number = 0; number < 40; ++number) {
+    const Job of = coschedule::drawn_job(coschedule::Profile::mixed, 1, 2, 1, number);
+    take(start, place(start, of));
+  }
+  save_document(state(), start);
+  const Printed never = act("repack", {"--all", "--horizon-seconds", "1"});
+  EXPECT_EQ(never.exit_code, 0) << never.err;
+  EXPECT_THAT(never.out, HasSubstr("no regrouping pays for the restarts"));
+  EXPECT_EQ(placement().groups, start.groups);
+  const Printed dry = act("repack", {"--all", "--dry-run"});
+  EXPECT_EQ(placement().groups, start.groups);
+  const Printed printed = act("repack", {"--all", "--keep", "job-1"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("regrouping saves $"));
+  EXPECT_THAT(printed.out, HasSubstr(" an hour and restarts job-"));
+  EXPECT_LT(placement().usd_per_hour(), 0.95 * start.usd_per_hour());
+  EXPECT_EQ(placement().job_count(), 40U);
+  EXPECT_EQ(placement().group_of("job-1")->members, start.group_of("job-1")->members);
+  EXPECT_THAT(broken_promises(placement()), IsEmpty());
 }
 
 TEST_F(Coschedule, SimulatesDriftFailuresAndReportsThem) {

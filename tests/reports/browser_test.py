@@ -51,14 +51,15 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-def run_chromium(chromium, page, *options):
-    """What the page became, and Chromium's log. A new profile each time, and no name resolves."""
+def run_chromium(chromium, page, *options, fragment="#all"):
+    """What the page became with all of its sections open, and Chromium's log. A new profile each time, and no name
+    resolves."""
     with tempfile.TemporaryDirectory() as profile:
         command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
                    "--disable-background-networking", "--disable-component-update", "--disable-sync",
                    "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--hide-scrollbars",
                    f"--user-data-dir={profile}", "--virtual-time-budget=20000", "--enable-logging=stderr", *options,
-                   page.resolve().as_uri()]
+                   page.resolve().as_uri() + fragment]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
     if done.returncode != 0:
         raise RuntimeError(f"chromium exited with {done.returncode}:\n{done.stderr[-2000:]}")
@@ -150,9 +151,8 @@ def faults_of(dom, log, least_charts):
     return faults
 
 
-# Opens what is folded, and writes on the root element what is wider than the window or cut.
+# Writes on the root element what is wider than the window or cut.
 LAYOUT = """<script>addEventListener('load', () => setTimeout(() => {
-  document.querySelectorAll('details').forEach(each => { each.open = true; });
   const width = document.documentElement.clientWidth, wide = [];
   const fits = each => { const box = each.getBoundingClientRect(); return box.left >= 0 && box.right <= width + 1; };
   if (document.documentElement.scrollWidth > width) wide.push('the page');
@@ -163,7 +163,7 @@ LAYOUT = """<script>addEventListener('load', () => setTimeout(() => {
     const caption = table.querySelector('caption span');
     if (caption && !fits(caption)) wide.push('caption of ' + table.id);
   });
-  document.querySelectorAll('main p, main figure, .fact, .chart svg').forEach(each => {
+  document.querySelectorAll('main p, main figure, .fact, .machine, .track, .chart svg').forEach(each => {
     if (!fits(each)) wide.push(each.tagName + ' ' + each.textContent.slice(0, 40));
   });
   document.documentElement.dataset.wide = JSON.stringify(wide);
@@ -182,6 +182,54 @@ def layout_faults(chromium, page, width):
     return [f"layout: wider than {width} px: {each}" for each in json.loads(wide)]
 
 
+# Writes on the root element where the answer ends, and how many folded sections are open.
+FIRST_SCREEN = """<script>addEventListener('load', () => setTimeout(() => {
+  const verdict = document.querySelector('.verdict');
+  document.documentElement.dataset.verdictEnd = verdict ? verdict.getBoundingClientRect().bottom : -1;
+  document.documentElement.dataset.openFolds = document.querySelectorAll('details.fold[open]').length;
+}, 1000));</script>"""
+SCREENS = ((1280, 720), (390, 844))
+
+
+def first_screen_faults(chromium, page, width, height, fragment="", open_folds=0):
+    """The answer must be on the first screen of a computer and of a phone, with what follows from it folded."""
+    with_probe = page.with_name(f"first_{page.name}")
+    with_probe.write_text((FIRST_SCREEN + "</body>").join(page.read_text().rsplit("</body>", 1)))
+    dom, _ = run_chromium(chromium, with_probe, "--dump-dom", f"--window-size={width},{height}", fragment=fragment)
+    root = Page(dom).root
+    end, opened = float(root["data-verdict-end"]), int(root["data-open-folds"])
+    faults = []
+    if not fragment and not 0 < end <= height:  # a fragment scrolls to its section
+        faults.append(f"first screen: the answer ends at {end:.0f} of {height} px")
+    if opened != open_folds:
+        faults.append(f"first screen: {opened} folded sections are open, expected {open_folds}")
+    return faults
+
+
+# Sorts every table by its last column, twice, and writes on the root element which of them are not sorted then.
+SORTED = """<script>addEventListener('load', () => setTimeout(() => {
+  const wrong = [];
+  document.querySelectorAll('main table').forEach(table => {
+    const headings = table.tHead.rows[0].cells, column = headings.length - 1;
+    const values = () => Array.from(table.tBodies[0].rows, row => row.cells[column].dataset.value).filter(v => v).map(Number);
+    for (const sign of [1, -1]) {
+      headings[column].click();
+      const now = values();
+      if (now.some((value, i) => i > 0 && sign * (value - now[i - 1]) < 0)) wrong.push(table.id);
+    }
+    if (table.parentElement.nextElementSibling.querySelectorAll('button').length !== 2) wrong.push('tools of ' + table.id);
+  });
+  document.documentElement.dataset.unsorted = JSON.stringify(wrong);
+}, 1000));</script>"""
+
+
+def sorting_faults(chromium, page):
+    with_sorting = page.with_name(f"sorted_{page.name}")
+    with_sorting.write_text((SORTED + "</body>").join(page.read_text().rsplit("</body>", 1)))
+    dom, _ = run_chromium(chromium, with_sorting, "--dump-dom")
+    return [f"sorting: {each}" for each in json.loads(Page(dom).root["data-unsorted"])]
+
+
 def check_good_pages(chromium, writer, out):
     bad = 0
     for name, least_charts in PAGES.items():
@@ -191,6 +239,11 @@ def check_good_pages(chromium, writer, out):
         faults = faults_of(dom, log, least_charts)
         for width in WIDTHS:
             faults += layout_faults(chromium, page, width)
+        if name == "sixteen":
+            faults += sorting_faults(chromium, page)
+            for width, height in SCREENS:
+                faults += first_screen_faults(chromium, page, width, height)
+            faults += first_screen_faults(chromium, page, *SCREENS[0], fragment="#memory", open_folds=1)
         print(f"{'FAILED' if faults else 'ok':6} {name}: {len(Page(dom).marks)} charts")
         for fault in faults:
             print(f"       {fault}")

@@ -3,7 +3,7 @@
 
 #include "core/json_value.h"
 #include "planner/coschedule/place.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 #include "reports/charts/coschedule_charts.h"
 #include "reports/report.h"
 #include "tests/planner/coschedule/jobs.h"

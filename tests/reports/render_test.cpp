@@ -48,6 +48,48 @@ TEST(Html, EscapesEveryText) {
   EXPECT_THAT(page, HasSubstr("{\"mark\":\"\\u003c/script>\"}"));
 }
 
+Content with_answer() {
+  Bar bar{"Memory", {{"states <1>", bytes_cell(3e9), 3, "#ff0000"}, {"rest", bytes_cell(1e9), 1, "#00ff00"}},
+          "fits",   8,
+          3.5,      6};
+  Section answer{"summary", "Summary", {}};
+  answer.blocks = {LeadText{"It takes <2> s."}, BarList{"memory", "How to read it", {bar}, true},
+                   MachineMap{"layout",
+                              "A square is a GPU",
+                              {{"node0 to node3", "4 x 2 H100", {{"#ff0000", "#00ff00"}, {}}}},
+                              {{"training", Cell("dp2"), 0, "#ff0000"}}}};
+  Section more{"more", "More", {Text{"A sentence."}}};
+  more.folded = true;
+  return {"Title", "2026-01-31T12:00:00Z", "sextant test", {answer, more}};
+}
+
+// The whole width is 8: the parts take 3 and 1, the interval begins at 3.5 and ends at 6.
+TEST(Html, DrawsBarsAndMachinesWithoutAScript) {
+  const std::string page = write_html(with_answer());
+  EXPECT_THAT(page, HasSubstr("<p class=\"verdict\">It takes &lt;2&gt; s.</p>"));
+  EXPECT_THAT(page, HasSubstr("style=\"width:37.5%;background:#ff0000\" title=\"states &lt;1&gt; "));
+  EXPECT_THAT(page, HasSubstr("style=\"width:12.5%;background:#00ff00\""));
+  EXPECT_THAT(page, HasSubstr("<span class=\"interval\" style=\"left:43.75%;width:31.25%\">"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"limit\" style=\"left:100%\">"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"device\"><i style=\"background:#ff0000\"></i><i "
+                              "style=\"background:#00ff00\"></i></span><span class=\"device\"></span>"));
+  EXPECT_THAT(page,
+              HasSubstr("<section id=\"more\">\n<details class=\"fold\"><summary><h2>More</h2></summary>"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#all\">Open all</a>"));
+  EXPECT_THAT(write_html(small_content()), Not(HasSubstr("#all\">")));
+}
+
+TEST(Markdown, ListsWhatBarsAndMachinesShow) {
+  const std::string text = write_markdown(with_answer());
+  EXPECT_THAT(text, HasSubstr("**It takes \\<2\\> s.**"));
+  EXPECT_THAT(text, HasSubstr("**Memory** (fits)\n\n- states \\<1\\>: "));
+  EXPECT_THAT(text, HasSubstr("- node0 to node3: 4 x 2 H100\n\n- training: dp2\n"));
+  const Json blocks = write_json(with_answer())["sections"][0]["blocks"];
+  EXPECT_EQ(blocks[1]["bars"][0]["parts"][0]["value"], 3e9);
+  EXPECT_EQ(blocks[1]["bars"][0]["interval"], (Json{3.5, 6}));
+  EXPECT_EQ(blocks[2]["machines"][0]["detail"], "4 x 2 H100");
+}
+
 TEST(Html, ContainsTheLibrariesWithTheirLicenses) {
   const std::string page = write_html(small_content());
   EXPECT_THAT(page, HasSubstr(std::string(assets::vega_js())));

@@ -57,6 +57,21 @@ std::map<Precision, Quantity> parse_rates(const JsonView& view) {
   return out;
 }
 
+// Rates that are measured and not the first, which is the datasheet's.
+std::map<Precision, double> parse_measured_rates(const JsonView& view) {
+  std::map<Precision, double> out;
+  for (const auto& [name, figures] : view.members()) {
+    const Json key = name;
+    const Precision precision = parse_precision(JsonView(key, figures.path()));
+    for (const JsonView& item : figures.items()) {
+      const Quantity figure = Quantity::parse(item);
+      if (figure.source == Source::measured && first_figure(figures).source == Source::datasheet)
+        out[precision] = std::max(out[precision], figure.value);
+    }
+  }
+  return out;
+}
+
 LinkRate parse_link(const JsonView& gpu, const std::string& place) {
   return {first_figure(gpu.required(place + "_latency_s")), first_figure(gpu.required(place + "_bytes_per_s"))};
 }
@@ -70,6 +85,7 @@ Gpu parse_gpu(const JsonView& view) {
   Gpu out;
   out.name = view.required("name").text();
   out.type.flop_per_s = parse_rates(view.required("flop_per_s"));
+  out.best_measured_flop_per_s = parse_measured_rates(view.required("flop_per_s"));
   out.type.memory_bytes = first_figure(view.required("memory_bytes"));
   out.type.memory_bytes_per_s = first_figure(view.required("memory_bytes_per_s"));
   out.type.host_bytes_per_s = optional_figure(view, "host_bytes_per_s");

@@ -17,8 +17,10 @@
 namespace sextant {
 
 struct Gpu {
-  std::string name;                          // as in data/gpus.json
-  DeviceType type;                           // datasheet rates if there are any, by precision
+  std::string name;  // as in data/gpus.json
+  DeviceType type;   // datasheet rates if there are any, by precision
+  // The best matrix products that were published, by precision; only where the datasheet's rate is known too.
+  std::map<Precision, double> best_measured_flop_per_s;
   std::optional<double> compute_capability;  // for NVIDIA GPUs: 9 for Hopper, 10 and above for Blackwell
   int per_node = 8;
   LinkRate within_node;                   // between two GPUs of a node, one direction

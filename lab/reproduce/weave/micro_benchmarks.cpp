@@ -9,7 +9,7 @@
 #include "planner/coschedule/job_level.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/tail.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 
 namespace sextant::weave {
 namespace {

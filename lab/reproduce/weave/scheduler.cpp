@@ -7,7 +7,7 @@
 #include "planner/coschedule/baselines.h"
 #include "planner/coschedule/optimum.h"
 #include "planner/coschedule/simulate.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 
 namespace sextant::weave {
 namespace {

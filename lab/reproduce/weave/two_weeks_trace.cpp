@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "planner/coschedule/draws.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 
 namespace sextant::weave {
 namespace {

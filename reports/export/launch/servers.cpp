@@ -46,7 +46,7 @@ constexpr std::array kSglangOptions{SettingRow{"ep-size", Says::experts},
                                     SettingRow{"max-running-requests", Says::decode_sequences},
                                     SettingRow{"chunked-prefill-size", Says::prefill_tokens}};
 
-constexpr ServerDialect kVllm{"vllm serve \"$MODEL_PATH\"", kVllmLayout, kVllmOptions,
+constexpr ServerDialect kVllmServer{"vllm serve \"$MODEL_PATH\"", kVllmLayout, kVllmOptions,
                               "gpu-memory-utilization",     true,        "max-model-len",
                               "VLLM_PP_LAYER_PARTITION",    false,       false};
 constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"$MODEL_PATH\"",
@@ -335,9 +335,9 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
 
 LaunchDialect vllm_launch() {
   return {"vllm", "0.11",
-          [](const Plan& plan, const LaunchProblem& problem) { return write_servers(plan, problem, kVllm); },
+          [](const Plan& plan, const LaunchProblem& problem) { return write_servers(plan, problem, kVllmServer); },
           [](std::string_view script, const LaunchProblem& problem, Plan& plan) {
-            read_servers(script, problem, plan, kVllm);
+            read_servers(script, problem, plan, kVllmServer);
           }};
 }
 

@@ -76,6 +76,26 @@ ReproducedPlan run(const StudyCell& cell, const Contestant& contestant) {
   return run_contestant(cell, contestant, {{}, "none", "*"}, options());
 }
 
+// One replica of two devices on each machine; an asynchronous plan has a machine for each pool.
+TEST(RunStudy, EqualDegreesAreThoseOfEveryTask) {
+  Contestant equal{"verl", "", ContestantPlacement::equal_degrees};
+  equal.tensor_parallel = 2;
+  const ReproducedPlan together = run(cell(Mode::synchronous, {}), equal);
+  ASSERT_TRUE(together.has_plan()) << together.problem;
+  EXPECT_EQ(
+      together.layout,
+      "actor_generation dp2 tp2 pp1 on 0-3; actor_training dp2 tp2 pp1 on 0-3; reference_inference dp2 tp2 "
+      "pp1 on 0-3");
+  const ReproducedPlan apart = run(cell(Mode::asynchronous, {}), equal);
+  ASSERT_TRUE(apart.has_plan()) << apart.problem;
+  EXPECT_EQ(
+      apart.layout,
+      "actor_generation dp1 tp2 pp1 on 0-1; actor_training dp1 tp2 pp1 on 2-3; reference_inference dp1 tp2 "
+      "pp1 on 2-3");
+  equal.tensor_parallel = 4;
+  EXPECT_FALSE(run(cell(Mode::asynchronous, {}), equal).has_plan());
+}
+
 TEST(RunStudy, APlanThatTakesAllForEqualsRunsOnTheRealCluster) {
   const StudyCell one = cell(Mode::synchronous, {});
   const ReproducedPlan aware = run(one, {"aware", "verl-colocated"});

@@ -6,7 +6,7 @@
 
 #include "planner/coschedule/draws.h"
 #include "planner/coschedule/simulate.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 #include "tests/planner/coschedule/jobs.h"
 
 namespace sextant::coschedule {

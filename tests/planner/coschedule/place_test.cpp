@@ -13,7 +13,7 @@
 #include "planner/coschedule/optimum.h"
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/round_robin.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 #include "planner/exact/milp.h"
 #include "sextant/error.h"
 #include "tests/planner/coschedule/jobs.h"
@@ -187,6 +187,34 @@ TEST(Repack, SavesWhatItSaysAndKeepsWhoMustStay) {
   EXPECT_EQ(kept, regrouped);
 }
 
+// The same for a regrouping of all jobs, which many groups of a few jobs each cannot reach.
+TEST(Repack, RegroupsAllJobsAndKeepsWhoMustStay) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    std::vector<Job> jobs;
+    for (std::uint64_t j = 0; j < 60; ++j) jobs.push_back(drawn_job(Profile::mixed, 1, 2, seed, j));
+    Placement placement = placed(jobs, weave_pools());
+    const std::string stays = placement.groups.back().members.front().job.name;
+    const std::vector<Member> before = placement.group_of(stays)->members;
+    const double usd = placement.usd_per_hour();
+    const std::size_t groups = placement.groups.size();
+    std::optional<Repacked> better = repack_all(
+        placement, [&](const Job& of) { return of.name != stays; }, {300, 1e9}, 5);
+    ASSERT_TRUE(better) << "seed " << seed;
+    EXPECT_EQ(better->old_groups.size(), groups - 1);
+    const double saved = better->saved_usd_per_hour;
+    EXPECT_GT(saved, 0.05 * usd);
+    take(placement, *std::move(better));
+    EXPECT_NEAR(placement.usd_per_hour(), usd - saved, 1e-6) << "seed " << seed;
+    EXPECT_EQ(placement.job_count(), jobs.size());
+    EXPECT_EQ(placement.group_of(stays)->members, before) << "seed " << seed;
+    EXPECT_THAT(broken_promises(placement), IsEmpty()) << "seed " << seed;
+    EXPECT_FALSE(repack_all(
+        placed(jobs, weave_pools()), [](const Job&) { return true; }, {300, 1e-9}, 1))
+        << "a saving of nanoseconds pays for no restart";
+  }
+}
+
 // A saving that does not pay for the restarts within the horizon is left alone. By hand: a (60, 40) and b (40, 60) in
 // groups of their own share one for 4 dollars an hour less; one restart of 900 s costs 4 x 900 / 3600 = 1 dollar.
 TEST(Repack, WaitsForSavingsThatPayForTheRestarts) {
@@ -257,6 +285,46 @@ TEST(CostBound, IsExactWhereJobsCannotShare) {
   if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
   const std::vector<Job> jobs{job("a", 60, 40, 1), job("b", 70, 40, 1), job("c", 80, 40, 1)};
   EXPECT_NEAR(min_usd_per_hour(jobs, testing::pools(), {}, 1).usd_per_hour, 12, 1e-6);
+}
+
+// Beyond the sizes that are solved exactly: the answer keeps all promises, is no dearer than the start, and its bound
+// is below it. The bound of any 14 of the jobs is below their exact optimum, and near it.
+TEST(Optimum, OfManyJobsIsBetweenItsBoundAndTheStart) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    std::vector<Job> jobs;
+    for (std::uint64_t j = 0; j < 80; ++j) {
+      jobs.push_back(drawn_job(Profile::mixed, 1, 2, seed, j));
+      jobs.back().sync_s = static_cast<double>(j % 4);
+      if (seed == 2) jobs.back().rollout_nodes = 1 + static_cast<int>(j % 3);
+      if (seed == 3) jobs.back().training_nodes = 1 + static_cast<int>(j % 2);
+    }
+    const Pools pools = weave_pools();
+    const Placement start = placed(jobs, pools);
+    const Optimum best = cheapest_placement(jobs, pools, start, 10);
+    EXPECT_THAT(broken_promises(best.placement), IsEmpty()) << "seed " << seed;
+    EXPECT_EQ(best.placement.job_count(), jobs.size());
+    EXPECT_LE(best.placement.usd_per_hour(), start.usd_per_hour());
+    EXPECT_GE(best.placement.usd_per_hour(), best.lower_bound_usd_per_hour);
+    EXPECT_LT(best.gap_fraction(), seed == 2 ? 0.2 : 0.1) << "seed " << seed;
+    const std::vector<Job> few(jobs.begin(), jobs.begin() + 10);
+    const double exact = cheapest_placement(few, pools, {pools, {}}, 0).placement.usd_per_hour();
+    const CostBound bound = min_usd_per_hour(few, pools, {}, 10);
+    EXPECT_TRUE(bound.is_tight) << "seed " << seed;
+    EXPECT_LE(bound.usd_per_hour, exact * (1 + 1e-9)) << "seed " << seed;
+    EXPECT_GE(bound.usd_per_hour, 0.8 * exact) << "seed " << seed;
+  }
+}
+
+// A job (60, 40) that may take twice as long has one rollout and one training node for at most 200 s, so it
+// costs at least (60 x 1 + 40 x 3) / 200 dollars an hour at the pools' 1 and 3 dollars a node.
+TEST(CostBound, NeedsNoSearchForTheWorkOfAllJobs) {
+  std::vector<Job> jobs;
+  for (int j = 0; j < 30; ++j) jobs.push_back(job("job-" + std::to_string(j), 60, 40, 2));
+  const Pools pools = testing::pools();
+  const double of_one =
+      (60 * pools.rollout.usd_per_node_hour() + 40 * pools.training.usd_per_node_hour()) / 200;
+  EXPECT_GE(min_usd_per_hour(jobs, pools, {}, 0).usd_per_hour, 30 * of_one * (1 - 1e-6));
 }
 
 TEST(PlacementDocument, ReadsWhatItWrites) {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "planner/coschedule/check_placement.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 #include "tests/planner/coschedule/jobs.h"
 
 namespace sextant::coschedule {

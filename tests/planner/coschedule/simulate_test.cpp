@@ -5,7 +5,7 @@
 
 #include "core/json_value.h"
 #include "planner/coschedule/check_placement.h"
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 #include "sextant/error.h"
 #include "tests/planner/coschedule/jobs.h"
 

@@ -1,4 +1,4 @@
-#include "planner/coschedule/workload.h"
+#include "planner/coschedule/trace/workload.h"
 
 #include <algorithm>
 #include <array>
