@@ -5,8 +5,10 @@
 #include <system_error>
 #include <utility>
 
+#include "ask/data_files.h"
 #include "ask/hub_cache.h"
 #include "ask/words/nearest_name.h"
+#include "calibrate/spelling.h"
 #include "core/in_file.h"
 #include "core/json_value.h"
 #include "core/text.h"
@@ -61,13 +63,53 @@ std::string_view begun_by(const std::string& text, const std::vector<std::string
   return longest;
 }
 
+// "qwen3-8b" for "Qwen/Qwen3-8B-Instruct": tuning changes no shape.
+std::string name_of_shape(const std::string& text) {
+  std::string name = lower_case(without_organisation(text));
+  for (const std::string_view suffix : {"-instruct", "-it", "-chat", "-base", "-pt", "-hf"}) {
+    if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+  }
+  return name;
+}
+
+struct ShippedConfig {
+  std::string name;  // the model's id on the Hugging Face Hub
+  fs::path file;
+};
+
+// The files of data/configs, as its sources.json lists them.
+std::vector<ShippedConfig> shipped_configs() {
+  const auto data = find_data_folder();
+  if (!data || !fs::exists(*data / "configs" / "sources.json")) return {};
+  std::vector<ShippedConfig> configs;
+  const Json sources = parse_json(read_text_file(*data / "configs" / "sources.json"));
+  for (const JsonView& one : JsonView(sources).required("configs").items())
+    configs.push_back({one.required("model").text(), *data / "configs" / one.required("file").text()});
+  return configs;
+}
+
+std::optional<ShippedConfig> shipped_config(const std::string& text) {
+  const std::string wanted = name_of_shape(text);
+  for (ShippedConfig& config : shipped_configs()) {
+    if (wanted == name_of_shape(config.name) || wanted == lower_case(config.file.stem().string()))
+      return std::move(config);
+  }
+  return std::nullopt;
+}
+
 std::string suggestion(const std::string& text, const Facts& facts, const fs::path& cache) {
   const std::vector<std::string> cached = cached_models(cache);
   std::string near = nearest_name(text, std::vector<std::string_view>(cached.begin(), cached.end()));
   const std::string name = without_organisation(text);
   if (near.empty()) near = begun_by(name, facts.model_names());
-  if (near.empty()) near = nearest_name(name, facts.model_names());
-  return near;
+  if (!near.empty()) return near;
+  const std::vector<std::string_view> known = facts.model_names();
+  std::vector<std::string> names(known.begin(), known.end());
+  for (const ShippedConfig& config : shipped_configs()) {
+    names.push_back(without_organisation(config.name));
+    names.push_back(config.file.stem().string());
+  }
+  return nearest_name(name, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
 [[noreturn]] void refuse(const std::string& text, const std::string& name, const Facts& facts,
@@ -92,6 +134,7 @@ FoundModel find_model(const std::string& text, const Facts& facts, const fs::pat
     if (const auto config = cached_config(cache, name)) return read_file(*config, name);
   }
   if (facts.has_model(name)) return {facts.model(name), "data/models.json", {}};
+  if (const auto config = shipped_config(name)) return read_file(config->file, config->name);
   refuse(text, name, facts, cache);
 }
 

@@ -39,6 +39,8 @@ void add_advice(const PlanCall& call, const PlanInputs& asked, const PlanResult&
   if (asked.planner.name != "portfolio") return;
   std::string faster = gain_of_synchronous(asked, asked.profile_in_force(call.question), result);
   if (!faster.empty()) notes.push_back(std::move(faster));
+  std::string other = gain_of_another_batch(asked, asked.profile_in_force(call.question), result);
+  if (!other.empty()) notes.push_back(std::move(other));
 }
 
 // Leaves answer_plan from inside its searches.

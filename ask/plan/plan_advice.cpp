@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <numeric>
+#include <set>
 
 #include "core/units.h"
 #include "planner/exact/exact.h"
@@ -20,6 +22,27 @@ double used_share(const Prediction& prediction, const Cluster& cluster) {
   for (const auto& [name, task] : prediction.tasks)
     used_s += task.time_s * static_cast<double>(task.devices.size());
   return used_s / (prediction.iteration_s * cluster.device_count());
+}
+
+// A search with a part of the budget for another workflow on the same cluster.
+PlanResult short_search(const PlanInputs& asked, const FrameworkProfile* profile, const Workflow& workflow,
+                        double part) {
+  const PlanRequest& request = asked.request;
+  PlanRequest own = with_inputs(request, request.cluster, workflow, request.coefficients);
+  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
+  own.budget = part_of(has_budget ? request.budget : Budget{kPortfolioBudget_s, 0}, part);
+  own.costing_deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                             std::chrono::duration<double>(own.budget.seconds));
+  if (own.budget.seconds <= 0) own.costing_deadline.reset();
+  if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
+  return asked.planner.plan(own);
+}
+
+std::size_t devices_used(const Plan& plan) {
+  std::set<DeviceId> used;
+  for (const auto& [name, task] : plan.tasks) used.merge(task.devices());
+  return used.size();
 }
 
 }  // namespace
@@ -79,20 +102,37 @@ std::string gain_of_synchronous(const PlanInputs& asked, const FrameworkProfile*
   together.staleness = 0;
   together.streamed_parts = 1;
   if (profile != nullptr && !why_not_offered(*profile, together).empty()) return "";
-  PlanRequest own = with_inputs(request, request.cluster, together, request.coefficients);
   constexpr double kPart = 0.15, kFaster = 0.95;
-  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
-  own.budget = part_of(has_budget ? request.budget : Budget{kPortfolioBudget_s, 0}, kPart);
-  own.costing_deadline =
-      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                             std::chrono::duration<double>(own.budget.seconds));
-  if (own.budget.seconds <= 0) own.costing_deadline.reset();
-  if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
-  const PlanResult result = asked.planner.plan(own);
+  const PlanResult result = short_search(asked, profile, together, kPart);
   if (!result.prediction || result.prediction->iteration_s > kFaster * found.prediction->iteration_s) return "";
   const double less = 1 - result.prediction->iteration_s / found.prediction->iteration_s;
   return "with --mode synchronous an iteration would take " + format_seconds(result.prediction->iteration_s) +
          ", " + format_percent(less) + " less: here generation or training waits for the other";
+}
+
+std::string gain_of_another_batch(const PlanInputs& asked, const FrameworkProfile* profile,
+                                  const PlanResult& found) {
+  const PlanRequest& request = asked.request;
+  const int devices = request.cluster.device_count();
+  const bool must_be_even = std::any_of(request.choices.begin(), request.choices.end(),
+                                        [](const TaskChoices& choices) { return choices.has_even_batch; });
+  if (profile == nullptr || !must_be_even || !request.limits.pins.empty() ||
+      devices_used(*found.plan) == static_cast<std::size_t>(devices))
+    return "";
+  Workflow other = request.workflow;
+  const int step = devices / std::gcd(devices, other.responses_per_prompt);
+  constexpr double kMaxChange = 0.1;  // of the batch: more would be another experiment
+  const int below = other.prompts / step * step, above = below + step;
+  const int nearest = below > 0 && other.prompts - below <= above - other.prompts ? below : above;
+  if (nearest == other.prompts || std::abs(nearest - other.prompts) > kMaxChange * other.prompts) return "";
+  other.prompts = nearest;
+  constexpr double kPart = 0.3, kFaster = 1.05;
+  const PlanResult result = short_search(asked, profile, other, kPart);
+  if (!result.prediction || result.prediction->sequences_per_s < kFaster * found.prediction->sequences_per_s)
+    return "";
+  return "with --prompts " + std::to_string(nearest) + ", which all " + std::to_string(devices) +
+         " devices can share evenly, " + format_number(result.prediction->sequences_per_s) +
+         " sequences a second instead of " + format_number(found.prediction->sequences_per_s);
 }
 
 }  // namespace sextant

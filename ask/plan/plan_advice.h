@@ -23,4 +23,9 @@ namespace sextant {
 [[nodiscard]] std::string gain_of_synchronous(const PlanInputs& asked, const FrameworkProfile* profile,
                                               const PlanResult& found);
 
+// Says so if a batch that all devices can share evenly makes more sequences a second: the framework splits batches
+// evenly, and the plan leaves devices idle. Empty: it would not, or such a batch is far from the asked one.
+[[nodiscard]] std::string gain_of_another_batch(const PlanInputs& asked, const FrameworkProfile* profile,
+                                                const PlanResult& found);
+
 }  // namespace sextant

@@ -120,6 +120,8 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
   if (asked.planner.name == "portfolio") {
     const std::string faster = gain_of_synchronous(asked, asked.profile_in_force(options), result);
     if (!faster.empty()) say({faster});
+    const std::string other = gain_of_another_batch(asked, asked.profile_in_force(options), result);
+    if (!other.empty()) say({other});
   }
   if (code != kDone || !options.explain.has_any()) return code;
   const CoefficientUncertainty doubt =

@@ -34,7 +34,7 @@ class ModelSource : public ::testing::Test {
   ~ModelSource() override { fs::remove_all(folder_); }
 
   static std::string config(const std::string& name) {
-    return read_text_file(std::string(SEXTANT_TEST_DATA) + "/configs/" + name + ".json");
+    return read_text_file(std::string(SEXTANT_SOURCE_DIR) + "/data/configs/" + name + ".json");
   }
 
   fs::path put(const std::string& path, const std::string& text) const {
@@ -57,6 +57,18 @@ TEST_F(ModelSource, NamesAndAliasesOfTheFacts) {
   EXPECT_EQ(find("qwen3-8b").model.name, "Qwen3-8B");
   EXPECT_EQ(find("Qwen/Qwen3-8B").where, "data/models.json");
   EXPECT_EQ(find("Qwen2.5-7B-Instruct").model.name, "Qwen2.5-7B");
+}
+
+// Models that models.json lacks, by their ids and without the publisher, also tuned ones.
+TEST_F(ModelSource, ShippedConfigs) {
+  const FoundModel lite = find("deepseek-ai/DeepSeek-V2-Lite");
+  EXPECT_EQ(lite.model.layers, 27);
+  EXPECT_EQ(lite.model.name, "deepseek-ai/DeepSeek-V2-Lite");
+  EXPECT_THAT(lite.where, HasSubstr("data/configs/DeepSeek-V2-Lite.json"));
+  EXPECT_EQ(find("google/gemma-3-27b-it").model.hidden, find("gemma-3-27b").model.hidden);
+  EXPECT_EQ(find("PHI-4").model.layers, 40);
+  EXPECT_EQ(find("DeepSeek-V2-Lite-Chat").model.layers, 27);
+  EXPECT_THAT(refused("gemma-3-27c"), HasSubstr("did you mean \"gemma-3-27b"));
 }
 
 TEST_F(ModelSource, FilesAndFolders) {

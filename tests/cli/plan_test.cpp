@@ -248,6 +248,18 @@ TEST(PlanCommand, SaysIfGenerationAndTrainingShouldShareTheirGpus) {
   EXPECT_THAT(asked("1x8xH100", "synchronous").err, Not(HasSubstr("would take")));
 }
 
+// verl splits the 4096 sequences of training evenly, which 24 GPUs cannot; 4104 they can. 16 GPUs can share both.
+TEST(PlanCommand, SaysWhichBatchAllDevicesCouldShare) {
+  const auto asked = [](const char* gpus, const char* prompts) {
+    return run_sextant({"plan", "--gpus", gpus, "--model", "Qwen3-14B", "--framework", "verl", "--prompts",
+                        prompts, "--evaluations", "6000"});
+  };
+  EXPECT_THAT(asked("3x8xH100", "512").err,
+              HasSubstr("with --prompts 513, which all 24 devices can share evenly, "));
+  EXPECT_THAT(asked("3x8xH100", "513").err, Not(HasSubstr("can share evenly")));
+  EXPECT_THAT(asked("2x8xH100", "512").err, Not(HasSubstr("can share evenly")));
+}
+
 // The start of exact is its answer if it finds no better one.
 TEST(PlanCommand, ExactStartsFromAPlan) {
   const TinyFolder folder;

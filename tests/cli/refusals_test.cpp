@@ -127,7 +127,7 @@ TEST(BadFile, WithoutADocumentIsAnsweredWithHowToMakeOne) {
 TEST(BadFile, ContradictionsOfALayoutNameTheModelsFile) {
   const TinyFolder folder;
   const std::string file = folder.file("config.json");
-  std::string text = read_text_file(data("configs/Qwen3-30B-A3B.json"));
+  std::string text = read_text_file(std::string(SEXTANT_SOURCE_DIR) + "/data/configs/Qwen3-30B-A3B.json");
   const std::string size = "\"moe_intermediate_size\": 768";
   ASSERT_NE(text.find(size), std::string::npos);
   write_text_file(file, text.replace(text.find(size), size.size(), "\"moe_intermediate_size\": 767"));

@@ -19,7 +19,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Json config_file(const std::string& file) { return parse_json(read_text_file(data_file("configs/" + file))); }
+Json config_file(const std::string& file) {
+  return parse_json(read_text_file(std::string(SEXTANT_SOURCE_DIR) + "/data/configs/" + file));
+}
 
 Json sources() { return config_file("sources.json")["configs"]; }
 

@@ -268,9 +268,13 @@ TEST_P(EveryPlanner, ReturnsTheBestSoFarWhenCancelled) {
   PlanRequest request{cluster, workflow, kNeutral};
   request.budget.seconds = 600;
   request.is_cancelled = &is_cancelled;
+  // A busy machine needs its time until there is a plan to return.
+  std::atomic<bool> has_plan = false;
+  request.on_improvement = [&](const Improvement&) { has_plan = true; };
   const auto start = std::chrono::steady_clock::now();
   const std::jthread someone([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    for (int tenths = 0; tenths < 5 || (tenths < 40 && !has_plan); ++tenths)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
     is_cancelled = true;
   });
   const PlanResult result = planned(request);

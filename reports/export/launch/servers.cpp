@@ -47,8 +47,8 @@ constexpr std::array kSglangOptions{SettingRow{"ep-size", Says::experts},
                                     SettingRow{"chunked-prefill-size", Says::prefill_tokens}};
 
 constexpr ServerDialect kVllmServer{"vllm serve \"$MODEL_PATH\"", kVllmLayout, kVllmOptions,
-                              "gpu-memory-utilization",     true,        "max-model-len",
-                              "VLLM_PP_LAYER_PARTITION",    false,       false};
+                                    "gpu-memory-utilization",     true,        "max-model-len",
+                                    "VLLM_PP_LAYER_PARTITION",    false,       false};
 constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"$MODEL_PATH\"",
                                 kSglangLayout,
                                 kSglangOptions,
@@ -334,11 +334,12 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
 }  // namespace
 
 LaunchDialect vllm_launch() {
-  return {"vllm", "0.11",
-          [](const Plan& plan, const LaunchProblem& problem) { return write_servers(plan, problem, kVllmServer); },
-          [](std::string_view script, const LaunchProblem& problem, Plan& plan) {
-            read_servers(script, problem, plan, kVllmServer);
-          }};
+  return {
+      "vllm", "0.11",
+      [](const Plan& plan, const LaunchProblem& problem) { return write_servers(plan, problem, kVllmServer); },
+      [](std::string_view script, const LaunchProblem& problem, Plan& plan) {
+        read_servers(script, problem, plan, kVllmServer);
+      }};
 }
 
 LaunchDialect sglang_launch() {

@@ -64,14 +64,17 @@ TEST(ReproduceCommand, LoadBalancingBesideEvenLoad) {
   ASSERT_EQ(document.experiments.size(), 1U);
   const ReproducedExperiment& experiment = document.experiments[0];
   ASSERT_EQ(experiment.cells.size(), 1U);
-  ASSERT_EQ(experiment.cells[0].plans.size(), 2U);
+  ASSERT_EQ(experiment.cells[0].plans.size(), 3U);
   const ReproducedPlan &balanced = experiment.cells[0].plans[0], &even = experiment.cells[0].plans[1];
   EXPECT_EQ(even.name, "sha-ea, even load");
   ASSERT_EQ(experiment.comparisons.size(), 2U);  // the cell's, and the largest of the network
   EXPECT_DOUBLE_EQ(*experiment.comparisons[0].ours, balanced.sequences_per_s / even.sequences_per_s);
   EXPECT_EQ(experiment.comparisons[0].published_high, 1.12);
-  EXPECT_THAT(read_text_file(page),
-              HasSubstr("| cell | sha-ea | sha-ea, even load | ratio | from the best at most |\n"));
+  EXPECT_THAT(
+      read_text_file(page),
+      HasSubstr(
+          "| cell | sha-ea | sha-ea, even load | sha-ea, batches balanced in the rollout alone | from the best "
+          "at most |\n"));
 }
 
 TEST(ReproduceCommand, WrongInputExits2) {

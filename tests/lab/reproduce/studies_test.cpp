@@ -140,16 +140,18 @@ TEST(HetrlStudy, HasEveryScenarioModelAlgorithmAndMode) {
   EXPECT_EQ(cell_of(study, "single-region/Qwen3-4B/grpo/sync").workflow.tasks.size(), 4U);
 }
 
-TEST(HetrlBalanceStudy, HasEverySynchronousCellTwice) {
+TEST(HetrlBalanceStudy, HasEverySynchronousCell) {
   const Study study = hetrl_balance_study(facts());
   EXPECT_EQ(study.cells.size(), 4U * 3 * 2);
   ASSERT_EQ(study.figures.size(), study.cells.size());
   for (std::size_t i = 0; i < study.cells.size(); ++i) {
     const StudyCell& cell = study.cells[i];
     EXPECT_EQ(cell.workflow.mode, Mode::synchronous);
-    ASSERT_EQ(cell.contestants.size(), 2U);
+    ASSERT_EQ(cell.contestants.size(), 3U);
     EXPECT_TRUE(cell.contestants[0].balances_load);
     EXPECT_FALSE(cell.contestants[1].balances_load);
+    EXPECT_TRUE(cell.contestants[2].balances_load);
+    EXPECT_TRUE(cell.contestants[2].has_even_batches);
     EXPECT_EQ(study.figures[i].high, cell.name.starts_with("single-region/") ? 1.12 : 1.18);
   }
 }
