@@ -61,7 +61,9 @@ int import_logs(const Options& options) {
     logs.format.clear();
     logs.logs.insert(logs.logs.begin(), options.format);
   }
-  if (logs.logs.empty()) throw_bad_input("format " + in_quotes(options.format) + " needs at least one file");
+  if (logs.logs.empty())
+    throw_bad_input(in_quotes(options.format) +
+                    " alone: expected logs, with or without their format before them");
   const LogRuns runs = read_log_runs(logs);
   const Imported& imported = runs.imported;
   say(runs.notes);
