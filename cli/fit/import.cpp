@@ -62,8 +62,10 @@ int import_logs(const Options& options) {
     logs.logs.insert(logs.logs.begin(), options.format);
   }
   if (logs.logs.empty())
-    throw_bad_input(in_quotes(options.format) +
-                    " alone: expected logs, with or without their format before them");
+    throw_bad_input(
+        in_quotes(options.format) +
+        " alone: expected logs, with or without their format before them, or configurations --from: see "
+        "sextant import --help");
   const LogRuns runs = read_log_runs(logs);
   const Imported& imported = runs.imported;
   say(runs.notes);
