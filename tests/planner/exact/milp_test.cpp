@@ -109,7 +109,7 @@ TEST_F(Milp, EndsWithTheBestWhenItIsCancelled) {
 TEST_F(Milp, BeginsWithASolution) {
   const MilpProblem problem = market_split();
   MilpLimits limits;
-  limits.nodes = 500;
+  limits.nodes = 50;
   const MilpSolution first = solver_->solve(problem, limits);
   ASSERT_FALSE(first.values.empty());
   limits = {};
