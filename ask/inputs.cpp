@@ -47,6 +47,7 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
                                                           loaded.profile ? &*loaded.profile : nullptr, notes)
                                             : document_of<Workflow>(inputs.workflow);
   require_trainer(inputs.framework, loaded.workflow);
+  for (const std::string& warning : loaded.workflow.context_warnings()) notes.push_back("Warning: " + warning);
   if (!inputs.save_inputs.empty()) {
     const std::filesystem::path folder = inputs.save_inputs;
     save_document(folder / "cluster.json", loaded.cluster);

@@ -14,8 +14,9 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSchemas{
-    "sextant.framework_profile/1.5", "sextant.framework_profile/1.4", "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
+constexpr std::array<std::string_view, 7> kSchemas{
+    "sextant.framework_profile/1.6", "sextant.framework_profile/1.5", "sextant.framework_profile/1.4",
+    "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
     "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
@@ -97,7 +98,8 @@ std::vector<Execution> executions_of(const JsonView& task, const std::optional<J
 }
 
 StageRule parse_stage_rule(const JsonView& view) {
-  constexpr std::array kRules{StageRule::any, StageRule::even, StageRule::even_but_ends, StageRule::differ_by_one};
+  constexpr std::array kRules{StageRule::any, StageRule::even, StageRule::even_but_ends,
+                              StageRule::differ_by_one};
   return kRules[view.one_of({"any", "even", "even_but_ends", "differ_by_one"})];
 }
 
@@ -147,7 +149,8 @@ std::vector<CommonOptions> parse_common_options(const JsonView& list) {
   for (const JsonView& item : list.items()) {
     item.allow_only({"tasks", "options"});
     for (const JsonView& option : item.required("options").items()) require_option(option);
-    rules.push_back({list_of(text()).read(item.required("tasks")), list_of(text()).read(item.required("options"))});
+    rules.push_back(
+        {list_of(text()).read(item.required("tasks")), list_of(text()).read(item.required("options"))});
   }
   return rules;
 }
@@ -162,12 +165,14 @@ std::map<std::string, OffloadRule> parse_offload_rules(const JsonView& object) {
 
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
   const auto same = view.optional("same_devices"), apart = view.optional("apart_devices"),
-             sleeps = view.optional("engine_sleeps");
+             sleeps = view.optional("engine_sleeps"), shares = view.optional("engine_shares_experts");
   for (const JsonView& mode : view.required("modes").items()) {
     profile.same_devices[parse_mode(mode)] = parse_sets(same, mode.text());
     profile.apart_devices[parse_mode(mode)] = parse_sets(apart, mode.text());
     const auto in_mode = sleeps ? sleeps->optional(mode.text()) : std::nullopt;
     if (in_mode) profile.engine_sleeps[parse_mode(mode)] = in_mode->flag();
+    const auto shared = shares ? shares->optional(mode.text()) : std::nullopt;
+    if (shared && !shared->flag()) profile.modes_with_whole_engines.insert(parse_mode(mode));
   }
 }
 
@@ -191,17 +196,27 @@ std::string option_of(const TaskPlan& task, std::string_view option) {
     return execution.micro_batch_tokens > 0 ? "" : std::to_string(task.micro_batch_sequences);
   if (option == kZeroStage3) return execution.zero_stage == 3 ? "yes" : "no";
   const Fields<Execution>& fields = execution_fields();
-  const auto field = std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.name == option; });
+  const auto field =
+      std::find_if(fields.begin(), fields.end(), [&](const auto& one) { return one.name == option; });
   Json written = Json::object();
   if (field != fields.end()) field->write(execution, written);
   return written.empty() ? "" : written.begin()->dump();
 }
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
-  view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "same_layout",
-                   "equal_stages", "common_options", "default_options", "offload_when_shared", "engine_sleeps",
-                   "algorithms", "modes", "tasks", "option_names", "cannot", "notes", "sources"});
+  view.allow_only({"schema",          "name",
+                   "family",          "is_family_default",
+                   "version",         "coefficients",
+                   "weight_sync",     "tasks_by_default",
+                   "layout",          "same_devices",
+                   "apart_devices",   "same_layout",
+                   "equal_stages",    "common_options",
+                   "default_options", "offload_when_shared",
+                   "engine_sleeps",   "engine_shares_experts",
+                   "algorithms",      "modes",
+                   "tasks",           "option_names",
+                   "cannot",          "notes",
+                   "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
     view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
@@ -218,8 +233,8 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
-    layout->allow_only({"even_batch", "stages", "outermost", "shares_all_or_none", "shares_all_or_within",
-                        "even_layers"});
+    layout->allow_only(
+        {"even_batch", "stages", "outermost", "shares_all_or_none", "shares_all_or_within", "even_layers"});
     profile.shares_all_or_within = parse_sets(view.optional("layout"), "shares_all_or_within");
     if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
     // Versions 1.0 and 1.1 said so.

@@ -202,6 +202,24 @@ void read_windows(const Config& config, Model& model, std::vector<std::string>& 
   }
 }
 
+// Tokens of the longest sequence that a model takes, as engines read it from its configuration: the stated positions,
+// which rope scaling multiplies. Llama 3 and the long forms of Phi state the positions after scaling; others state those
+// before it, or name them as the original ones (transformers, modeling_rope_utils.py; vLLM, config/model.py).
+int context_tokens(const Config& config) {
+  const int positions = config.optional("max_position_embeddings").value_or(0);
+  std::optional<JsonView> scaling = stated(config.view(), "rope_scaling");
+  if (!scaling) scaling = stated(config.view(), "rope_parameters");
+  const auto factor = scaling ? stated(*scaling, "factor") : std::nullopt;
+  if (!factor) return positions;
+  auto type = stated(*scaling, "rope_type");
+  if (!type) type = stated(*scaling, "type");
+  const std::string kind = type ? type->text() : "linear";
+  if (kind != "linear" && kind != "dynamic" && kind != "yarn") return positions;
+  const auto original = kind == "yarn" ? stated(*scaling, "original_max_position_embeddings") : std::nullopt;
+  const double scaled = factor->positive() * (original ? original->count() : positions);
+  return std::max(positions, static_cast<int>(std::min<double>(scaled, std::numeric_limits<int>::max())));
+}
+
 int sparse_step_dense_layers(const Config& config, int layers) {
   const int step = config.required("decoder_sparse_step");
   std::vector<int> dense;
@@ -347,6 +365,7 @@ ConfigModel model_from_config(const JsonView& config, const std::string& name) {
     read_heads(language, model);
   }
   read_windows(language, model, out.notes);
+  model.context_tokens = context_tokens(language);
   if (language.architecture().experts != nullptr)
     read_experts(language, *language.architecture().experts, model);
   note_parts(config, architecture_name, out.notes);

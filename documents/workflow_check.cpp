@@ -1,5 +1,6 @@
 // Which workflows sextant/workflow.h refuses.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/json_value.h"
@@ -152,6 +153,25 @@ void check_rollout(const Workflow& workflow) {
 }
 
 }  // namespace
+
+std::vector<std::string> Workflow::context_warnings() const {
+  const auto whole = [](double tokens) { return std::to_string(static_cast<long long>(std::ceil(tokens))); };
+  const double observed = (turns - 1) * observation_tokens_per_turn;
+  const double longest = prompt_tokens.max_tokens() + response_tokens.max_tokens() + observed;
+  std::vector<std::string> warnings;
+  std::set<std::string> named;
+  for (const auto& [role, model] : models) {
+    if (model.context_tokens == 0 || longest <= model.context_tokens || !named.insert(model.name).second)
+      continue;
+    warnings.push_back("a prompt of " + whole(prompt_tokens.max_tokens()) + " and a response of " +
+                       whole(response_tokens.max_tokens()) +
+                       (observed > 0 ? " tokens, with observations of " + whole(observed) : "") +
+                       " tokens make " + whole(longest) + "; " + model.name + " takes " +
+                       std::to_string(model.context_tokens) +
+                       " (max_position_embeddings, with rope scaling), and engines refuse longer sequences.");
+  }
+  return warnings;
+}
 
 void Workflow::check() const {
   check_staleness(*this);

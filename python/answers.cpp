@@ -128,11 +128,14 @@ PredictAnswer answer_predict(const PredictCall& call) {
           loaded.chosen.notes};
 }
 
-CheckAnswer answer_check(const CheckQuestion& question) {
-  RunsToCheck runs = runs_to_check(question);
+CheckAnswer answer_check(const CheckCall& call) {
+  LogRuns read = read_runs(call.logs);
   Json verdicts = Json::array();
-  check_runs(question, runs.runs, [&](const CheckedRun& checked) { verdicts.push_back(as_json(checked)); });
-  return {format_json(verdicts), std::move(runs.left_out)};
+  check_runs(call.question, read.imported.runs,
+             [&](const CheckedRun& checked) { verdicts.push_back(as_json(checked)); });
+  std::vector<std::string> notes = std::move(read.notes);
+  for (std::string& line : left_out_lines(read.imported)) notes.push_back(std::move(line));
+  return {format_json(verdicts), std::move(notes)};
 }
 
 CalibrateAnswer answer_calibrate(const CalibrateCall& call) {

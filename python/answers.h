@@ -41,7 +41,7 @@ struct CheckAnswer {
   std::vector<std::string> notes;
 };
 
-[[nodiscard]] CheckAnswer answer_check(const CheckQuestion& question);
+[[nodiscard]] CheckAnswer answer_check(const CheckCall& call);
 
 struct CalibrateAnswer {
   std::string coefficients;

@@ -51,8 +51,8 @@ py::dict predict(const py::dict& options) {
 }
 
 py::dict check(const py::dict& options) {
-  const CheckQuestion question = check_call(options);
-  const CheckAnswer answer = interruptible([&](const std::atomic<bool>&) { return answer_check(question); });
+  const CheckCall call = check_call(options);
+  const CheckAnswer answer = interruptible([&](const std::atomic<bool>&) { return answer_check(call); });
   using namespace py::literals;
   return py::dict("verdicts"_a = answer.verdicts, "notes"_a = answer.notes);
 }

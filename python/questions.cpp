@@ -102,15 +102,17 @@ PredictCall predict_call(const pybind11::dict& given) {
   return call;
 }
 
-CheckQuestion check_call(const pybind11::dict& given) {
+CheckCall check_call(const pybind11::dict& given) {
   Options options(given);
-  CheckQuestion question;
-  options.take("runs", question.sources);
-  options.take("logs_of", question.format);
-  options.take("coefficients", question.coefficients);
-  options.take("run", question.run);
+  CheckCall call;
+  options.take("runs", call.logs.logs);
+  options.take("logs_of", call.logs.format);
+  options.take("config", call.logs.configs);
+  options.take("gpus", call.logs.configuration.cluster.gpus);
+  options.take("coefficients", call.question.coefficients);
+  options.take("run", call.question.run);
   options.expect_all_taken();
-  return question;
+  return call;
 }
 
 CalibrateCall calibrate_call(const pybind11::dict& given) {

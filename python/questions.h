@@ -9,6 +9,7 @@
 #include "ask/inputs.h"
 #include "ask/plan/plan_question.h"
 #include "ask/predict_question.h"
+#include "ask/runs/log_runs.h"
 #include "python/options.h"
 
 namespace sextant::python {
@@ -23,6 +24,11 @@ struct PredictCall {
   PlanToPredict question;
 };
 
+struct CheckCall {
+  LogOptions logs;  // or a runs document
+  CheckQuestion question;
+};
+
 struct CalibrateCall {
   std::string runs;   // sources (ask/document_source.h)
   std::string start;  // empty: the priors
@@ -32,7 +38,7 @@ struct CalibrateCall {
 // Each takes all options of its function. Throws Error(bad_input) or raises TypeError.
 [[nodiscard]] PlanCall plan_call(const pybind11::dict& given);
 [[nodiscard]] PredictCall predict_call(const pybind11::dict& given);
-[[nodiscard]] CheckQuestion check_call(const pybind11::dict& given);
+[[nodiscard]] CheckCall check_call(const pybind11::dict& given);
 [[nodiscard]] CalibrateCall calibrate_call(const pybind11::dict& given);
 [[nodiscard]] TrainerQuestion export_call(const pybind11::dict& given);
 

@@ -1,29 +1,9 @@
 #include "ask/check/check_question.h"
 
-#include <filesystem>
-
 #include "ask/coefficient_source.h"
-#include "ask/data_files.h"
-#include "ask/document_source.h"
-#include "calibrate/import/import.h"
 #include "sextant/error.h"
 
 namespace sextant {
-
-RunsToCheck runs_to_check(const CheckQuestion& question) {
-  if (question.format.empty()) {
-    if (question.sources.size() != 1)
-      throw_bad_input("one runs document at a time; --import NAME reads logs, which may be several files");
-    return {document_of<Runs>(question.sources.front()), {}};
-  }
-  const std::filesystem::path data = data_folder();
-  Imported imported = import_runs(question.format, {question.sources.begin(), question.sources.end()},
-                                  Facts::load(data / "gpus.json", data / "models.json"));
-  RunsToCheck runs{std::move(imported.runs), {}};
-  for (const LeftOut& record : imported.left_out)
-    runs.left_out.push_back("left out " + record.record + ": " + record.reason);
-  return runs;
-}
 
 void check_runs(const CheckQuestion& question, const Runs& runs,
                 const std::function<void(const CheckedRun&)>& take) {

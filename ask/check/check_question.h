@@ -11,19 +11,9 @@
 namespace sextant {
 
 struct CheckQuestion {
-  std::vector<std::string> sources;  // a runs document (document_source.h), or logs
-  std::string format;                // of logs; empty: a runs document
-  std::string coefficients;          // a source; empty: the shipped ones; "none": all neutral
-  std::string run;                   // only the run of this name; empty: all
+  std::string coefficients;  // a source; empty: the shipped ones; "none": all neutral
+  std::string run;           // only the run of this name; empty: all
 };
-
-struct RunsToCheck {
-  Runs runs;
-  std::vector<std::string> left_out;  // a sentence for each record of the logs without a run
-};
-
-// Throws Error(bad_input).
-[[nodiscard]] RunsToCheck runs_to_check(const CheckQuestion& question);
 
 struct CheckedRun {
   const Run& run;

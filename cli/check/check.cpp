@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "ask/check/check_question.h"
-#include "cli/fit/log_runs.h"
+#include "ask/runs/log_runs.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
 #include "cli/shared/table.h"
@@ -62,20 +62,12 @@ struct Options {
   LogOptions logs;
 };
 
-Runs runs_of(const Options& options) {
-  if (options.logs.format.empty()) return runs_to_check(options.question).runs;
-  LogOptions logs = options.logs;
-  logs.logs = options.question.sources;
-  const LogRuns read = read_log_runs(logs);
-  say(read.notes);
-  for (const LeftOut& record : read.imported.left_out)
-    std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
-  return read.imported.runs;
-}
-
 int run(const Options& options) {
+  const LogRuns read = read_runs(options.logs);
+  say(read.notes);
+  say(left_out_lines(read.imported));
   bool is_normal = true;
-  check_runs(options.question, runs_of(options), [&](const CheckedRun& checked) {
+  check_runs(options.question, read.imported.runs, [&](const CheckedRun& checked) {
     say(checked.notes);
     print(checked.run, checked.verdict);
     is_normal = is_normal && checked.verdict.is_normal();
@@ -88,18 +80,15 @@ int run(const Options& options) {
 void add_check(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command("check", "Whether measured runs are as fast as they should be");
-  command.add_option("files", options->question.sources, "A runs document, or logs with --import").required();
-  const Option format = command.add_option("--import", options->logs.format,
-                                           "Format of the logs, as for sextant import (verl, ...)");
+  command.add_option("files", options->logs.logs, "A runs document, or logs").required();
+  command.add_option("--import", options->logs.format,
+                     "Framework of the logs, if their metrics do not tell it: as for sextant import");
   command
       .add_option("--config", options->logs.configs,
                   "Configuration of the logged run: launch scripts, lists of settings, YAML")
-      .may_be_repeated()
-      .needs(format);
-  command
-      .add_option("--gpus", options->logs.configuration.cluster.gpus,
-                  "GPUs of the logged run: 2x8xH100, or the type alone, whose number the configuration has")
-      .needs(format);
+      .may_be_repeated();
+  command.add_option("--gpus", options->logs.configuration.cluster.gpus,
+                     "GPUs of the logged run: 2x8xH100, or the type alone, whose number the configuration has");
   command.add_option("--coefficients", options->question.coefficients,
                      "Coefficients document; default on GPUs: those fitted to public runs");
   command.add_option("--run", options->question.run, "Only the run with this name");
@@ -111,7 +100,7 @@ void add_check(CommandLine& line) {
       "would gain most. A log with its configuration, or with the command that started it, needs no document.\n"
       "Exits 1 if a time lies outside its 90 % interval.\n"
       "Example: sextant check runs.json\n"
-      "Example: sextant check train.log --import verl --config run.sh --gpus H100");
+      "Example: sextant check train.log --config run.sh --gpus H100");
   command.runs([options] { return run(*options); });
 }
 

@@ -1,4 +1,4 @@
-// sextant export: a plan as a framework's script, coefficients in another program's form.
+// sextant export: a plan as a framework's script, coefficients in another program's form, a cluster as a diagram.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -8,6 +8,7 @@
 #include "cli/ask/question.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
+#include "reports/export/cluster_diagram.h"
 #include "reports/export/coefficients_export.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
@@ -15,7 +16,8 @@
 namespace sextant::cli {
 namespace {
 
-constexpr std::array kForms{"json", "csv", "header"};  // of coefficients
+constexpr std::array kForms{"json", "csv", "header"};   // of coefficients
+constexpr std::array kDiagrams{"mermaid", "graphviz"};  // of clusters
 
 struct Options {
   std::string document;
@@ -26,6 +28,10 @@ struct Options {
 };
 
 bool is_form(const std::string& name) { return std::find(kForms.begin(), kForms.end(), name) != kForms.end(); }
+
+bool is_diagram(const std::string& name) {
+  return std::find(kDiagrams.begin(), kDiagrams.end(), name) != kDiagrams.end();
+}
 
 // The file's "schema". Empty: the file is no document, which its reader says.
 std::string schema_of(const std::string& file) {
@@ -41,19 +47,28 @@ std::string exported(const std::string& form, const std::string& framework, cons
   return coefficients_as_json(coefficients, framework);
 }
 
+int print_export(const std::string& text, const std::string& out) {
+  if (out.empty()) {
+    print_text(text);
+    return kDone;
+  }
+  write_text_file(out, text);
+  say_wrote(out);
+  return kDone;
+}
+
+int export_cluster(const Options& options) {
+  const Cluster cluster = load_document<Cluster>(options.document).content;
+  return print_export(options.to == "mermaid" ? cluster_as_mermaid(cluster) : cluster_as_graphviz(cluster),
+                      options.out);
+}
+
 int export_coefficients(const Options& options) {
   const Coefficients coefficients = load_document<Coefficients>(options.document).content;
   std::vector<std::string> notes;
   const std::string framework = find_framework(coefficients, options.document, options.framework, notes);
   say(notes);
-  const std::string text = exported(options.to, framework, coefficients);
-  if (options.out.empty()) {
-    std::fputs(text.c_str(), stdout);
-    return kDone;
-  }
-  write_text_file(options.out, text);
-  say_wrote(options.out);
-  return kDone;
+  return print_export(exported(options.to, framework, coefficients), options.out);
 }
 
 // Says on stderr what the framework cannot run as planned, with its cost.
@@ -67,24 +82,23 @@ int print_script(const ExportedScript& script, const std::string& out) {
   for (const std::string& sentence : script.unsaid) say({"not as planned: " + sentence});
   say(script.notes);
   say(script.costs);
-  if (out.empty()) {
-    print_text(script.text);
-    return kDone;
-  }
-  write_text_file(out, script.text);
-  say_wrote(out);
-  return kDone;
+  return print_export(script.text, out);
 }
 
 [[noreturn]] void refuse_form(const Options& options, const char* what) {
   std::string names;
   for (const std::string& name : trainer_names()) names += (names.empty() ? "" : ", ") + name;
   throw_bad_input(options.document + " is " + what + ": --to " + names +
-                  " write plans, json, csv and header coefficients");
+                  " write plans, json, csv and header coefficients, mermaid and graphviz clusters");
 }
 
 int run(const Options& options) {
   const std::string schema = schema_of(options.document);
+  if (is_diagram(options.to)) {
+    if (schema.starts_with("sextant.plan/")) refuse_form(options, "a plan");
+    return export_cluster(options);
+  }
+  if (schema.starts_with("sextant.cluster/")) refuse_form(options, "a cluster");
   if (!schema.starts_with("sextant.plan/")) {
     const bool is_for_plan = !options.to.empty() && !is_form(options.to);
     if (is_for_plan && schema.empty()) (void)load_document<Plan>(options.document);
@@ -108,16 +122,18 @@ int run(const Options& options) {
 
 void add_export(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command(
-      "export",
-      "A plan as a script of a framework or an inference server; coefficients as JSON, CSV or a C++ header");
-  command.add_option("document", options->document, "Plan or coefficients document").required();
+  const Command command = line.add_command("export",
+                                           "A plan as a script of a framework or an inference server; "
+                                           "coefficients as JSON, CSV or C++; a cluster drawn");
+  command.add_option("document", options->document, "Plan, coefficients or cluster document").required();
   std::vector<std::string> names(kForms.begin(), kForms.end());
+  names.insert(names.end(), kDiagrams.begin(), kDiagrams.end());
   for (const std::string& name : trainer_names()) names.push_back(name);
   command
-      .add_option("--to", options->to,
-                  "Plan: the framework or program. Coefficients: json (values by device type), csv (all "
-                  "entries) or header (C++)")
+      .add_option(
+          "--to", options->to,
+          "Plan: framework or program. Coefficients: json, csv (all entries), header (C++). Cluster: mermaid, "
+          "graphviz")
       .check(one_of(names))
       .shows_default("json for coefficients");
   command.add_option("--cluster", options->inputs.cluster, "Plan: its cluster document");
@@ -132,7 +148,8 @@ void add_export(CommandLine& line) {
   command.footer(
       "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "
       "run.sh\n"
-      "          sextant export coefficients.json --to header --out coefficients.h");
+      "          sextant export coefficients.json --to header --out coefficients.h\n"
+      "          sextant export cluster.json --to graphviz | dot -Tsvg > cluster.svg");
   command.runs([options] { return run(*options); });
 }
 

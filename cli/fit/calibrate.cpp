@@ -4,6 +4,7 @@
 
 #include "ask/coefficient_source.h"
 #include "ask/fit_question.h"
+#include "ask/runs/log_runs.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "cli/command_line/checks.h"
@@ -19,7 +20,7 @@ namespace sextant::cli {
 namespace {
 
 struct Options {
-  std::string runs;
+  LogOptions logs;  // or a runs document
   std::string out = "coefficients.json";
   std::string start;
   double hold_out = 0;
@@ -84,19 +85,22 @@ int suggest(const Options& options, const CandidateExperiments& candidates, cons
 // Everything that is read is read and checked before anything is written.
 int run(const Options& options) {
   check_options(options);
-  const Runs all = load_document<Runs>(options.runs).content;
-  if (all.runs.empty()) throw_bad_input(options.runs + ": /runs: no runs to fit");
+  const LogRuns read = read_runs(options.logs);
+  say(read.notes);
+  say(left_out_lines(read.imported));
+  const Runs& all = read.imported.runs;
+  const std::string& first = options.logs.logs.front();
+  if (all.runs.empty()) throw_bad_input(first + ": /runs: no runs to fit");
   Coefficients start;
   if (!options.start.empty()) {
     NamedCoefficients loaded = load_coefficients_for(options.start, all);
     say(loaded.notes);
     start = std::move(loaded.coefficients);
   }
-  const Split split = in_file(options.runs, [&] { return split_of(options, all); });
+  const Split split = in_file(first, [&] { return split_of(options, all); });
   CandidateExperiments candidates;
   if (options.suggest > 0) candidates = candidates_for(options, subset(all, split.fit));
-  const Coefficients fitted =
-      in_file(options.runs, [&] { return fit_as_asked(options.fit, all, split.fit, start); });
+  const Coefficients fitted = in_file(first, [&] { return fit_as_asked(options.fit, all, split.fit, start); });
   save_document(options.out, fitted);
   print_fit(options, fitted, split);
   say_wrote(options.out);
@@ -109,7 +113,17 @@ int run(const Options& options) {
 void add_calibrate(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command("calibrate", "Fit the cost model's coefficients to measured runs");
-  command.add_option("runs", options->runs, "Runs document, from sextant proxy or import").required();
+  command
+      .add_option("runs", options->logs.logs,
+                  "Runs document, from sextant proxy or import, or logs of one framework or several")
+      .required();
+  command
+      .add_option("--config", options->logs.configs,
+                  "Configuration of the logged runs: launch scripts, lists of settings, YAML")
+      .may_be_repeated();
+  command.add_option(
+      "--gpus", options->logs.configuration.cluster.gpus,
+      "GPUs of the logged runs: 2x8xH100, or the type alone, whose number the configuration has");
   command.add_output("--out", options->out, "Coefficients document to write").shows_default();
   command.add_option("--start", options->start,
                      "Coefficients document to start from; its values also replace the priors");

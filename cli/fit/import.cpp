@@ -1,15 +1,17 @@
 // sextant import: runs documents from other people's logs; a plan from their configuration.
 #include "calibrate/import/import.h"
 
+#include <algorithm>
 #include <memory>
 
+#include "ask/runs/log_runs.h"
 #include "calibrate/import/benchmarks/link_benchmark.h"
 #include "cli/fit/import_benchmark.h"
 #include "cli/fit/import_configuration.h"
-#include "cli/fit/log_runs.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
 #include "cli/shared/table.h"
+#include "core/text.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
@@ -39,22 +41,35 @@ std::string formats_help() {
   return help +
          "Records that are left out are listed on stderr with the reason. Exits 1 and writes nothing if no run "
          "is left.\n"
-         "Examples: sextant import verl train.log --gpus 2x8xH100 --out runs.json\n"
+         "Without a format the metrics of each log tell its framework.\n"
+         "Examples: sextant import train.log --gpus 2x8xH100 --out runs.json\n"
          "          sextant import verl train.log --config run.sh --gpus H100 --out runs.json\n"
          "          sextant import nccl-tests all_reduce.txt --gpus 2x8xH100 --out cluster.json\n"
          "          sextant import run.sh --from verl --gpus H100 --out-folder q";
 }
 
+// The first word is a format, or the first of the files.
+bool is_format(const std::string& word) {
+  return std::any_of(import_formats().begin(), import_formats().end(),
+                     [&word](const ImportFormat& format) { return format.name == word; }) ||
+         !std::filesystem::exists(word);
+}
+
 int import_logs(const Options& options) {
-  if (options.files.empty())
-    throw_bad_input("logs need a format before the files, configurations --from: see sextant import --help");
-  const LogRuns runs =
-      read_log_runs({options.format, options.files, options.configs, options.data, options.configuration});
+  LogOptions logs{options.format, options.files, options.configs, options.data, options.configuration};
+  if (!is_format(options.format)) {
+    logs.format.clear();
+    logs.logs.insert(logs.logs.begin(), options.format);
+  }
+  if (logs.logs.empty())
+    throw_bad_input(
+        in_quotes(options.format) +
+        " alone: expected logs, with or without their format before them, or configurations --from: see "
+        "sextant import --help");
+  const LogRuns runs = read_log_runs(logs);
   const Imported& imported = runs.imported;
   say(runs.notes);
-  for (const LeftOut& record : imported.left_out) {
-    std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
-  }
+  say(left_out_lines(imported));
   // A document without runs serves no command.
   if (imported.runs.runs.empty()) {
     std::fprintf(stderr, "sextant: no runs, %zu records left out: nothing written\n", imported.left_out.size());
@@ -101,7 +116,7 @@ void add_import(CommandLine& line) {
       "import", "Runs from logs, a plan from a framework's configuration, links from benchmarks");
   command
       .add_option("format", options->format,
-                  "Format of logs or benchmarks, see below; with --from the first file")
+                  "Format of logs or benchmarks, see below; or the first log; with --from the first file")
       .required();
   command.add_option("files", options->files, "Files to read");
   command.add_output("--out", options->out, "Runs document to write; of benchmarks: a cluster document")

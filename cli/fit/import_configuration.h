@@ -1,8 +1,8 @@
 // sextant import --from: a cluster, a workflow and a plan from a framework's configuration.
 #pragma once
 
+#include "ask/runs/configured_run.h"
 #include "cli/command_line/command.h"
-#include "cli/fit/configured_run.h"
 
 namespace sextant::cli {
 

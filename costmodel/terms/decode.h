@@ -7,7 +7,7 @@
 // layer (by its kernels, kernels.h), per step and per sequence, latency of collectives and transfers in every
 // step, and the wait of pipeline stages for each other. work.h has the number of steps and of live sequences.
 // Experts: a step reads the experts to which any of its tokens is routed; sharded over EP ranks each reads its
-// own. Attention and head have 16-bit operands whatever the format of the products.
+// own. Where replicas hold them together, the step's tokens are exchanged (expert_parallel.h). Attention and head have 16-bit operands whatever the format of the products.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "costmodel/terms/adapters.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
+#include "costmodel/terms/expert_parallel.h"
 #include "costmodel/terms/kernels.h"
 #include "costmodel/terms/roofline.h"
 #include "costmodel/terms/smooth.h"
@@ -170,20 +171,19 @@ template <typename T>
 // tables).
 inline constexpr double kFurtherStepShare = 0.3;
 
-// Seconds of one all-reduce of a tiny message. Decoding pays the links' own latency: the extra latency of
-// training (link_latency_scale, collective_step_weight) is the host's, which decoding pays by the layer.
+// Seconds of the steps of an all-reduce of a tiny message, as a library takes them. Decoding pays the links' own
+// latency: the extra latency of training (link_latency_scale, collective_step_weight) is the host's, which decoding
+// pays by the layer.
 template <typename T>
-[[nodiscard]] T decode_all_reduce_s(const StageOfTask<T>& s) {
-  const std::span<const DeviceId> group = s.tensor_group();
+[[nodiscard]] T decode_steps_latency_s(const Problem<T>& problem, std::span<const DeviceId> group) {
   if (group.size() < 2) return T(0.0);
   const auto latency_s = [&](DeviceId from, DeviceId to) -> T {
-    return s.problem.hardware.link(from, to).latency_s;
+    return problem.hardware.link(from, to).latency_s;
   };
-  if (reduces_in_one_step(s)) return latency_s(group.front(), group.back());
   const RingEdge slowest = slowest_ring_edge(
-      s.problem.cluster(), group, [&](DeviceId from, DeviceId to) { return plain_value(latency_s(from, to)); });
+      problem.cluster(), group, [&](DeviceId from, DeviceId to) { return plain_value(latency_s(from, to)); });
   const T outer_s = latency_s(slowest.from, slowest.to);
-  const RingNodes nodes = nodes_of_ring(s.problem.cluster(), group);
+  const RingNodes nodes = nodes_of_ring(problem.cluster(), group);
   if (nodes.count < 2 || !nodes.inner) {
     return outer_s * (1.0 + kFurtherStepShare * further_steps(static_cast<double>(group.size())));
   }
@@ -191,12 +191,28 @@ template <typename T>
          latency_s(nodes.inner->from, nodes.inner->to) * kFurtherStepShare * (1.0 + further_steps(nodes.rails));
 }
 
+// Seconds of one all-reduce of a tiny message within a tensor-parallel group.
+template <typename T>
+[[nodiscard]] T decode_all_reduce_s(const StageOfTask<T>& s) {
+  const std::span<const DeviceId> group = s.tensor_group();
+  if (group.size() < 2) return T(0.0);
+  if (reduces_in_one_step(s)) return T(s.problem.hardware.link(group.front(), group.back()).latency_s);
+  return decode_steps_latency_s(s.problem, group);
+}
+
 // The appendix charges the volume of decode collectives with the prefill's (seq_out is in cv_tp and cv_pp)
-// but the latency only once a micro-batch; every step pays it.
+// but the latency only once a micro-batch; every step pays it. Data-parallel attention gathers and scatters around the
+// experts of a layer, which are the two halves of an all-reduce, in place of the layer's second one.
 template <typename T>
 [[nodiscard]] T decode_latency_s(const StageOfTask<T>& s) {
-  const double all_reduces = all_reduces_per_layer(false, Recompute::none) * s.layers();
-  T step = all_reduces * decode_all_reduce_s(s);
+  double all_reduces = all_reduces_per_layer(false, Recompute::none) * s.layers();
+  T step(0.0);
+  if (attention_replicas(s) > 1) {
+    const std::vector<DeviceId> group = attention_group(s);
+    step += expert_layers(s) * decode_steps_latency_s(s.problem, std::span<const DeviceId>(group));
+    all_reduces -= expert_layers(s);
+  }
+  step += all_reduces * decode_all_reduce_s(s);
   if (!s.is_last()) {
     const RingEdge way = fastest_link(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
                                       std::span<const DeviceId>(s.next_stage_plan().devices), 0.0, T(1.0));
@@ -205,10 +221,19 @@ template <typename T>
   return s.problem.coefficient(CoefficientId::decode_latency_weight) * s.work().decode_steps * step;
 }
 
+// Seconds in which the hidden states of all steps move between replicas that hold the experts together, without latency.
+template <typename T>
+[[nodiscard]] T decode_exchange_s(const StageOfTask<T>& s) {
+  if (attention_replicas(s) < 2) return T(0.0);
+  return s.work().decode_steps * expert_layers(s) *
+         (attention_exchange_s(s, s.work().live_sequences()) - attention_exchange_s(s, 0.0));
+}
+
 // Returns the decode time of one stage.
 template <typename T>
 [[nodiscard]] T decode_s(const StageOfTask<T>& s) {
-  const T device = decode_kernels_s(s) + decode_latency_s(s), layers = decode_layers_s(s);
+  const T device = decode_kernels_s(s) + decode_latency_s(s) + decode_exchange_s(s),
+          layers = decode_layers_s(s);
   const T step = s.execution().cuda_graphs
                      ? T(device + layers)
                      : beside(device, layers, s.problem.coefficient(CoefficientId::decode_host_sharing));

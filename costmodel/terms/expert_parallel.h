@@ -12,8 +12,15 @@
 // every layer's routing that CUDA graphs do not replay (expert_layer_overhead_s): the counts of tokens must be
 // known, on the host too, before they are sent, and many small kernels sort them. The group is EP consecutive
 // devices: first those of the stage, then of the next replicas.
+//
+// Serving engines whose replicas hold the experts together (data-parallel attention: vLLM's data_parallel_size with
+// expert parallelism, SGLang's dp_size with enable_dp_attention) exchange tokens otherwise: R such replicas gather the
+// hidden states of all their tokens, and reduce and scatter the experts' results, which moves
+//   cv = B * tokens of a replica's pass * h1 * (R - 1)     in each direction,
+// in decode steps too (decode.h). With fused dispatch it is the all-to-all above.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "costmodel/problem/problem.h"
@@ -78,15 +85,56 @@ template <typename T>
   return outside < inside ? inside : outside;
 }
 
+// Layers of the stage that have experts.
+template <typename T>
+[[nodiscard]] double expert_layers(const StageOfTask<T>& s) {
+  if (!s.model().experts) return 0;
+  return s.layers() * (1.0 - static_cast<double>(s.model().experts->dense_layers) / s.model().layers);
+}
+
 // Layers with experts that are passed, over all micro-batches; forward and backward (and once more if
 // recomputed).
 template <typename T>
 [[nodiscard]] double routed_layers(const StageOfTask<T>& s) {
-  if (!s.model().experts) return 0;
   const double passes = s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
   const double directions = s.is_training() ? (s.task.plan->recompute == Recompute::full ? 3.0 : 2.0) : 1.0;
-  return directions * passes * s.layers() *
-         (1.0 - static_cast<double>(s.model().experts->dense_layers) / s.model().layers);
+  return directions * passes * expert_layers(s);
+}
+
+// Replicas of an engine that hold its experts together, each with the attention and the KV cache of its own sequences.
+template <typename T>
+[[nodiscard]] int attention_replicas(const StageOfTask<T>& s) {
+  if (!s.is_generation() || !s.model().experts) return 1;
+  return std::max(1, static_cast<int>(expert_width(s.execution(), s.tensor_parallel()) / s.tensor_parallel()));
+}
+
+// Returns the first device of this stage in each of them: those at the same place in the others form groups alike.
+template <typename T>
+[[nodiscard]] std::vector<DeviceId> attention_group(const StageOfTask<T>& s) {
+  const std::vector<Replica>& replicas = s.task.plan->replicas;
+  const auto together = static_cast<std::size_t>(attention_replicas(s));
+  const std::size_t first = static_cast<std::size_t>(s.replica()) / together * together;
+  std::vector<DeviceId> members;
+  for (std::size_t i = first; i < std::min(first + together, replicas.size()); ++i) {
+    if (static_cast<std::size_t>(s.stage) < replicas[i].stages.size())
+      members.push_back(replicas[i].stages[static_cast<std::size_t>(s.stage)].devices.front());
+  }
+  return members;
+}
+
+// Seconds in which `tokens` tokens of every such replica reach the experts of a layer and their results return.
+template <typename T>
+[[nodiscard]] T attention_exchange_s(const StageOfTask<T>& s, double tokens) {
+  const double bytes = s.task.element_bytes * tokens * s.model().hidden;
+  if (s.execution().fused_dispatch) {
+    const std::vector<DeviceId> members = expert_group(s);
+    return 2.0 * all_to_all_s(s.problem, std::span<const DeviceId>(members), bytes / s.tensor_parallel(),
+                              s.model().experts->active_per_token, true);
+  }
+  const std::vector<DeviceId> members = attention_group(s);
+  return 2.0 * ring_step_s(s.problem, std::span<const DeviceId>(members), (attention_replicas(s) - 1.0) * bytes,
+                           s.problem.coefficient(CoefficientId::expert_parallel_efficiency),
+                           s.tensor_parallel());
 }
 
 template <typename T>
@@ -97,17 +145,22 @@ template <typename T>
   if (!s.is_training() || s.execution().training_graphs == TrainingGraphs::none) {
     routing = layers * s.problem.coefficient(CoefficientId::expert_layer_overhead_s);
   }
-  const double ep = s.execution().expert_parallel;
-  if (ep < 2) return routing;
+  const bool shares_experts = attention_replicas(s) > 1;
+  if (s.execution().expert_parallel < 2 && !shares_experts) return routing;
   const double tokens = s.is_generation() ? s.work().prefill_sequences * s.task.prompt_tokens
                                           : s.work().sequences * s.work().sequence_tokens;
-  const double passes = s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
-  const double share = s.context_parallel() * s.tensor_parallel();
-  const double copy_bytes = s.task.element_bytes * tokens / (passes * share) * s.model().hidden;
-  const std::vector<DeviceId> members = expert_group(s);
-  const T sent = 2.0 * layers *
-                 all_to_all_s(s.problem, std::span<const DeviceId>(members), copy_bytes,
-                              s.model().experts->active_per_token, s.execution().fused_dispatch);
+  const double of_pass = tokens / (s.is_generation() ? s.work().prefill_passes : s.work().micro_batches);
+  T sent(0.0);
+  if (shares_experts) {
+    sent = layers * attention_exchange_s(s, of_pass);
+  } else {
+    const double share = s.context_parallel() * s.tensor_parallel();
+    const double copy_bytes = s.task.element_bytes * of_pass / share * s.model().hidden;
+    const std::vector<DeviceId> members = expert_group(s);
+    sent = 2.0 * layers *
+           all_to_all_s(s.problem, std::span<const DeviceId>(members), copy_bytes,
+                        s.model().experts->active_per_token, s.execution().fused_dispatch);
+  }
   // Serving engines do not state whether they overlap dispatch, so their coefficient covers both cases.
   if (!s.is_generation() && !s.execution().overlap_dispatch) return routing + sent;
   return routing + exposed(sent, compute_s, s.problem.coefficient(CoefficientId::expert_parallel_overlap));

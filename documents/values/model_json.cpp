@@ -94,6 +94,9 @@ const Fields<Model>& model_fields() {
       optional("sliding_window_layers", &Model::sliding_window_layers, number_of(),
                "Number of layers with the window; 0: all of them if there is a window.")
           .then(check_window_layers),
+      optional(
+          "context_tokens", &Model::context_tokens, number_of(),
+          "Tokens of the longest sequence that the model takes, with rope scaling; 0: not known (since 1.1)."),
       optional("experts", &Model::experts, object(experts_fields()),
                "Mixture of experts; absent: all layers are dense.")
           .then(check_dense_layers),

@@ -93,11 +93,13 @@ struct FrameworkProfile {
   std::vector<std::vector<std::string>> shares_all_or_within;
   std::vector<std::string> equal_stages;  // tasks whose stages have equal layers, whatever their kind may have
   std::vector<CommonOptions> common_options;
-  std::vector<CommonOptions> default_options;  // those of these tasks have the default value
+  std::vector<CommonOptions> default_options;              // those of these tasks have the default value
   std::map<std::string, OffloadRule> offload_when_shared;  // by task
   // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never
   // does (false). The executions for generation decide in all other modes.
   std::map<Mode, bool> engine_sleeps;
+  // Modes in which no replicas of an engine hold its experts together.
+  std::set<Mode> modes_with_whole_engines;
   std::map<TaskKind, TaskProfile> tasks;
   // The framework's name for an option, for example by "generation.kv_memory_fraction".
   std::map<std::string, std::string> option_names;

@@ -42,7 +42,7 @@ struct LayerFlop {
 
 struct Model {
   static constexpr std::string_view kKind = "model";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: context_tokens
 
   std::string name;
   int layers = 1;         // nl
@@ -57,6 +57,7 @@ struct Model {
   bool value_head = false;        // critic and reward models: one output per token instead of a vocabulary
   int sliding_window = 0;         // maximum number of tokens that a query attends to; 0: all before it
   int sliding_window_layers = 0;  // number of layers with a window; 0: all, if there is a window
+  int context_tokens = 0;         // of the longest sequence that it takes; 0: not known
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent_attention;
   std::optional<std::string> source;  // publication of the shape

@@ -45,8 +45,8 @@ struct Task {
 
 struct Workflow {
   static constexpr std::string_view kKind = "workflow";
-  // 1.1: reference, old_log_prob; 1.2: data_bytes_per_token, rollout.
-  static constexpr SchemaVersion kVersion{1, 2};
+  // 1.1: reference, old_log_prob; 1.2: data_bytes_per_token, rollout; 1.3: context_tokens of models.
+  static constexpr SchemaVersion kVersion{1, 3};
 
   std::string name;
   Algorithm algorithm = Algorithm::grpo;
@@ -90,6 +90,8 @@ struct Workflow {
   friend bool operator==(const Workflow&, const Workflow&) = default;
   // Throws Error(bad_input) with the JSON path; parse() calls it.
   void check() const;
+  // A sentence for each model whose longest sequence is shorter than the longest prompt with its response.
+  [[nodiscard]] std::vector<std::string> context_warnings() const;
   static Workflow parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;
 };

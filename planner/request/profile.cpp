@@ -98,6 +98,8 @@ TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workf
   for (const Execution& stated : profile.executions) {
     Execution execution = for_model(stated, workflow.model_of(task));
     if (generates && workflow.responses_per_prompt == 1) execution.shared_prompts = false;
+    // Engines with expert parallelism keep their experts whole.
+    if (generates && execution.expert_parallel > 1) execution.expert_tensor_parallel = 1;
     if (!generates) execution = with_room(execution, workflow);
     if (!can_execute(execution, task, workflow, cluster)) continue;
     for (const double cache : caches) {
@@ -122,6 +124,12 @@ void keep_sleep_of_mode(const FrameworkProfile& profile, Mode mode, TaskChoices&
     if (execution.offload_weights == sleeps->second) kept.push_back(execution);
   }
   if (!kept.empty()) choices.executions = std::move(kept);
+}
+
+// Leaves the executions of engines that hold all experts on the devices of each replica.
+void keep_whole_engines(const FrameworkProfile& profile, Mode mode, TaskChoices& choices) {
+  if (!profile.modes_with_whole_engines.contains(mode)) return;
+  std::erase_if(choices.executions, [](const Execution& execution) { return execution.expert_parallel > 1; });
 }
 
 // Leaves the executions of a task whose options have the default value, where the framework has no option.
@@ -275,7 +283,10 @@ ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow
                       " can run on the devices of cluster " + cluster.name() +
                       missing_rate(workflow.precision, cluster));
     if (rules == LayoutRules::any) continue;
-    if (task.kind == TaskKind::generation) keep_sleep_of_mode(profile, workflow.mode, choices);
+    if (task.kind == TaskKind::generation) {
+      keep_sleep_of_mode(profile, workflow.mode, choices);
+      keep_whole_engines(profile, workflow.mode, choices);
+    }
     keep_defaults(profile, task, choices);
     choices.max_tensor_parallel = of_task.max_tensor_parallel;
     choices.max_pipeline_parallel = of_task.max_pipeline_parallel;

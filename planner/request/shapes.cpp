@@ -59,7 +59,10 @@ int max_width(const Task& task, const Workflow& workflow, const ShapeLimits& lim
   int width = limits.tensor_parallel_limit;
   if (task.kind != TaskKind::generation || limits.memory.max_bytes <= 0) return width;
   double bytes = std::numeric_limits<double>::infinity();
+  int fewest = std::numeric_limits<int>::max();  // the smallest groups of experts need the widest stages
+  for (const Execution& execution : choices.executions) fewest = std::min(fewest, execution.expert_parallel);
   for (const Execution& execution : choices.executions) {
+    if (execution.expert_parallel > fewest) continue;
     const Precision stored =
         execution.weight_precision.value_or(execution.precision.value_or(workflow.precision));
     bytes = std::min(bytes, bytes_per_element(stored) * workflow.model_of(task).parameters() /

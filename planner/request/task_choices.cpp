@@ -40,6 +40,14 @@ bool holds_experts(const Execution& execution, const Model& model, int data_para
   return data_parallel * width % (execution.expert_parallel * inside) == 0;
 }
 
+// An engine distributes its experts over all its devices, which are those of one replica or of several.
+bool is_whole_engine(const Execution& execution, TaskKind kind, int width) {
+  if (kind != TaskKind::generation || execution.expert_parallel <= 1 || execution.expert_tensor_parallel == 0)
+    return true;
+  return execution.expert_parallel * execution.expert_tensor_parallel % (width / execution.context_parallel) ==
+         0;
+}
+
 // Tokens of the longest sequence as a micro-batch's budget counts them: frameworks refuse a smaller budget, and the
 // activations of that sequence must fit.
 double budgeted_tokens(const Task& task, const Workflow& workflow, const Execution& execution) {
@@ -129,7 +137,8 @@ bool can_execute(const Execution& execution, const Task& task, const Workflow& w
     const int share = workflow.sequences() / data_parallel;
     if (execution.micro_batches > (share + steps - 1) / steps) return false;
   }
-  return holds_experts(execution, model, data_parallel, width) && holds_a_sequence(execution, task, workflow);
+  return holds_experts(execution, model, data_parallel, width) &&
+         is_whole_engine(execution, task.kind, width) && holds_a_sequence(execution, task, workflow);
 }
 
 std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_stages, StageRule rule) {

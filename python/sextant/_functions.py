@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Iterable, Literal, Mapping, Union
 
 from sextant import _sextant
@@ -186,17 +187,24 @@ def check(
     runs: DocumentSource | Iterable[str],
     *,
     logs_of: str | None = None,
+    config: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] | None = None,
+    gpus: str | None = None,
     coefficients: CoefficientSource | None = None,
     run: str | None = None,
 ) -> tuple[CheckedRun, ...]:
     """Compares measured runs with their predictions: whether each is as fast as it should be, and why not.
 
-    `runs` is a runs document; with logs_of="verl" it is the file of a log, or several. Each run has the changes that
-    could explain a difference, and the settings that would make it faster.
+    `runs` is a runs document, or the file of a log, or several, whose framework is recognised or named by
+    logs_of="verl". `config` is the launch script or configuration of the logged run, or several files; without it the
+    log has the command that started it, or a side file. `gpus` are those of the logged run: "2x8xH100", or the type
+    alone, whose number the configuration has. Each run has the changes that could explain a difference, and the
+    settings that would make it faster.
 
     Raises ValueError for wrong input, and if no run has the name `run`.
     """
-    given = _given({"logs_of": logs_of, "coefficients": coefficients, "run": run})
+    files = [config] if isinstance(config, (str, os.PathLike)) else config
+    given = _given({"logs_of": logs_of, "config": None if files is None else [os.fspath(file) for file in files],
+                    "gpus": gpus, "coefficients": coefficients, "run": run})
     if isinstance(runs, Mapping) or not isinstance(runs, Iterable) or isinstance(runs, str):
         given["runs"] = [source_text(runs)]
     else:

@@ -352,8 +352,6 @@ UnneededSettings verl_unneeded() {
                  {"*.moe_enable_deepep", "false"},
                  {"*.reshard_after_forward", "true"},
                  {"*.enable_chunked_prefill", "true"},
-                 {"*.rollout.data_parallel_size", "1"},
-                 {"*.rollout.expert_parallel_size", "1"},
                  {"*.rollout.pipeline_model_parallel_size", "1"},
                  {"*.rollout.dtype", "bfloat16"},
                  {"*.model_dtype", "fp32"},

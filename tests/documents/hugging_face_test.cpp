@@ -69,7 +69,9 @@ TEST(HuggingFace, ShapesAreThoseOfTheCarriedFacts) {
     if (!source.contains("facts")) continue;
     Model expected = facts.at(source["facts"]);
     expected.source.reset();
-    const Model model = model_from_config(JsonView(config_file(source["file"])), expected.name).model;
+    expected.context_tokens = 0;  // the carried configs state no positions
+    Model model = model_from_config(JsonView(config_file(source["file"])), expected.name).model;
+    model.context_tokens = 0;
     EXPECT_EQ(model, expected) << format_json(model.to_json());
     ++compared;
   }
@@ -153,6 +155,28 @@ TEST(HuggingFace, DenseLayersAmongExperts) {
   EXPECT_EQ(read_config(qwen).model.experts->dense_layers, 26);
   qwen["decoder_sparse_step"] = 64;
   EXPECT_FALSE(read_config(qwen).model.experts.has_value());
+}
+
+// The longest sequences are those that engines take: rope scaling multiplies the positions, unless they are stated after it.
+TEST(HuggingFace, ScalingLengthensTheContext) {
+  Json config = config_file("Qwen3-8B.json");
+  const auto tokens = [&config] { return read_config(config).model.context_tokens; };
+  config.erase("max_position_embeddings");
+  EXPECT_EQ(tokens(), 0);
+  config["max_position_embeddings"] = 40960;
+  EXPECT_EQ(tokens(), 40960);
+  config["rope_scaling"] = nullptr;
+  EXPECT_EQ(tokens(), 40960);
+  config["rope_scaling"] = {
+      {"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 32768}};
+  EXPECT_EQ(tokens(), 131072);
+  config["rope_scaling"] = {{"type", "linear"}, {"factor", 2.0}};
+  EXPECT_EQ(tokens(), 81920);
+  config["rope_scaling"] = {
+      {"rope_type", "llama3"}, {"factor", 8.0}, {"original_max_position_embeddings", 8192}};
+  EXPECT_EQ(tokens(), 40960);
+  config["rope_scaling"] = {{"rope_type", "default"}, {"mrope_section", {16, 24, 24}}};
+  EXPECT_EQ(tokens(), 40960);
 }
 
 TEST(HuggingFace, NewerNameOfTheNumberOfExperts) {

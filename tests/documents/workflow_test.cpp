@@ -33,6 +33,22 @@ TEST(WorkflowTest, PpoHasItsSixTasks) {
   EXPECT_EQ(&workflow.model_of(workflow.task("critic_training")), &workflow.models.at("critic"));
 }
 
+TEST(WorkflowTest, WarnsOfSequencesThatAModelDoesNotTake) {
+  auto workflow = load_fixture<Workflow>("workflow_grpo.json");
+  EXPECT_TRUE(workflow.context_warnings().empty());  // nothing is known of its models
+  const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens() +
+                         (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  for (auto& [role, model] : workflow.models) model.context_tokens = static_cast<int>(longest);
+  EXPECT_TRUE(workflow.context_warnings().empty());
+  for (auto& [role, model] : workflow.models) model.context_tokens = static_cast<int>(longest) - 1;
+  const std::vector<std::string> warnings = workflow.context_warnings();
+  ASSERT_EQ(warnings.size(), 1U);  // actor and reference are one model
+  EXPECT_NE(warnings.front().find("make " + std::to_string(static_cast<int>(longest)) + "; "),
+            std::string::npos)
+      << warnings.front();
+  EXPECT_NE(warnings.front().find("takes " + std::to_string(static_cast<int>(longest) - 1)), std::string::npos);
+}
+
 TEST(WorkflowTest, GrpoHasThreeTasksOrFour) {
   const auto rule = load_fixture<Workflow>("workflow_grpo.json");
   EXPECT_THAT(names_of(rule.tasks), ElementsAre("actor_generation", "reference_inference", "actor_training"));

@@ -75,6 +75,30 @@ TEST(SpaceOf, LeavesOutWhatTheModelOrTheClusterCannotDo) {
   EXPECT_EQ(executions().size(), has_host_link ? 2U : 1U);
 }
 
+// An engine has all its devices in its groups of experts: those of one replica, or of several that share them.
+TEST(SpaceOf, EnginesOfMixturesMayShareTheirExpertsAmongReplicas) {
+  const FrameworkProfile profile = profile_of(R"({"generation": {"vary": {"expert_parallel": [8]}}})",
+                                              R"(, "engine_shares_experts": {"one_step_off": false})");
+  const Cluster cluster = cluster_of({{"a100", 4}});
+  Workflow workflow = ppo_8b();
+  const auto choices = [&] { return space_of(profile, workflow, cluster).choices.front().executions; };
+  EXPECT_EQ(choices().size(), 1U);  // a dense model
+  for (auto& [role, model] : workflow.models) model.experts = Experts{64, 8, 1024, 0, 0};
+  ASSERT_EQ(choices().size(), 2U);
+  const Execution shared = choices().back();
+  EXPECT_EQ(shared.expert_parallel, 8);
+  EXPECT_EQ(shared.expert_tensor_parallel, 1);
+  const Task& generation = workflow.tasks.front();
+  EXPECT_TRUE(can_execute(shared, generation, workflow, 8, 1, 1));    // 8 replicas of one device
+  EXPECT_TRUE(can_execute(shared, generation, workflow, 8, 1, 4));    // groups of 2 replicas
+  EXPECT_TRUE(can_execute(shared, generation, workflow, 1, 1, 8));    // one replica
+  EXPECT_FALSE(can_execute(shared, generation, workflow, 2, 1, 16));  // half an engine
+  EXPECT_FALSE(can_execute(shared, generation, workflow, 4, 1, 1));   // too few for all experts
+  Workflow ahead = ppo_8b(Mode::one_step_off);
+  ahead.models = workflow.models;
+  EXPECT_EQ(space_of(profile, ahead, cluster).choices.front().executions.size(), 1U);
+}
+
 TEST(SpaceOf, NamesThePrecisionThatADeviceLacks) {
   const FrameworkProfile profile = profile_of(R"({"training": {}})");
   const Cluster whole = cluster_of({{"a100", 1}});

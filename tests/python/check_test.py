@@ -1,6 +1,8 @@
 """sextant.check: the verdicts of `sextant check`, as objects."""
 
 import copy
+import pathlib
+import tempfile
 import unittest
 
 import sextant
@@ -41,6 +43,27 @@ class Check(unittest.TestCase):
         checked = sextant.check(runs, run="ppo-mixed-1")
         self.assertTrue(checked[0].is_normal, checked[0].times)
         self.assertEqual(checked[0].causes, ())
+
+    def test_reads_a_log_with_its_configuration(self):
+        step = ("{{'rollout/response_len/mean': 1000.0, 'perf/rollout_time': 71.0, 'perf/log_probs_time': 4.0, "
+                "'perf/actor_train_time': 21.0, 'perf/step_time': 100.0, 'perf/update_weights_time': 2.0}}")
+        flags = ("--actor-num-nodes 1 --colocate --rollout-batch-size 32 --n-samples-per-prompt 8 --global-batch-size 256 "
+                 "--rollout-max-response-len 8192 --hf-checkpoint Qwen/Qwen3-8B --use-dynamic-batch-size "
+                 "--max-tokens-per-gpu 9216 --tensor-model-parallel-size 2 --rollout-num-gpus-per-engine 2")
+        with tempfile.TemporaryDirectory() as folder:
+            log, script = pathlib.Path(folder) / "run.log", pathlib.Path(folder) / "run.sh"
+            log.write_text("".join(f"perf {number}: {step.format()}\n" for number in range(3)), encoding="utf-8")
+            script.write_text(f"python3 train.py {flags}\n", encoding="utf-8")
+            checked = sextant.check([str(log)], config=str(script), gpus="H100")
+            named = sextant.check([log], logs_of="slime", config=[script], gpus="1x8xH100")
+            self.assertEqual(checked[0].times, named[0].times)
+            self.assertNotIn("read as a log", " ".join(named[0].notes))
+            there = run("check", log, "--config", script, "--gpus", "H100")
+            self.assertIn(f"{checked[0].run}: ", there.stdout)
+            self.assertIn("read as a log of slime", " ".join(checked[0].notes))
+        times = {time.what: time.measured_s for time in checked[0].times}
+        self.assertEqual(times["iteration"], 102)
+        self.assertEqual(times["actor_generation"], 71)
 
     def test_refuses_what_the_command_line_refuses(self):
         with self.assertRaisesRegex(ValueError, 'there is no run "other"'):

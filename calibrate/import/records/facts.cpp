@@ -206,6 +206,10 @@ Facts Facts::load(const fs::path& gpus, const fs::path& models) {
     expect_schema(view, "model_facts");
     return parse_facts<Model>(view, "models", Model::parse, facts.models_left_out_);
   });
+  // Versions of one shape may take longer sequences or only shorter ones.
+  for (auto& [name, model] : facts.models_) {
+    if (name != lower(model.name)) model.context_tokens = 0;
+  }
   return facts;
 }
 

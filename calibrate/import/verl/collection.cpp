@@ -16,7 +16,7 @@ namespace {
 
 // A value may be null: the step has none.
 void take_value(const JsonView& value, const std::string& key, VerlStep& step) {
-  if (!value.json().is_null()) step.metrics[key] = value.number();
+  if (!value.json().is_null()) step.metrics.set(key, value.number());
 }
 
 // A step whose values are not of the form is left out, the others stay.
@@ -86,7 +86,7 @@ VerlStep step_of(const JsonView& view, bool only_metrics) {
   VerlStep step;
   for (const auto& [key, value] : view.members()) {
     const bool is_metric = !only_metrics || key.find('/') != std::string::npos;
-    if (key != "step" && is_metric && value.json().is_number()) step.metrics[key] = value.number();
+    if (key != "step" && is_metric && value.json().is_number()) step.metrics.set(key, value.number());
   }
   if (const auto number = view.optional("step"); number && number->json().is_number_integer())
     step.number = number->count();
@@ -324,9 +324,10 @@ VerlLog parse_trainer_state(const Json& state) {
   StepsByNumber steps;
   for (const Json& entry : state["log_history"]) {
     if (!entry.is_object() || !entry.contains("step") || !entry["step"].is_number_integer()) continue;
-    std::map<std::string, double> metrics;
+    Metrics metrics;
     for (const auto& [key, value] : entry.items()) {
-      if (key != "step" && value.is_number() && std::isfinite(value.get<double>())) metrics[key] = value;
+      if (key != "step" && value.is_number() && std::isfinite(value.get<double>()))
+        metrics.set(key, value.get<double>());
     }
     if (entry["step"] >= 0 && !metrics.empty()) steps.add(entry["step"].get<int>(), metrics);
   }

@@ -64,23 +64,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-class DriverConsole {
+class DriverConsole final : public LogReader {
  public:
-  VerlLog read(std::string_view text) {
-    for (std::size_t from = 0; from < text.size();) {
-      const std::size_t end = std::min(text.find('\n', from), text.size());
-      take_line(text.substr(from, end - from));
-      from = end + 1;
-    }
-    VerlLog log;
-    steps_.finish(log);
-    return log;
-  }
-
- private:
-  static constexpr std::string_view kCell = "\xe2\x94\x82";  // a vertical line of box drawing
-
-  void take_line(std::string_view line) {
+  void take_line(std::string_view line) override {
     if (!open_.empty()) return continue_dictionary(line);
     const std::size_t brace = line.find('{');
     if (brace != std::string_view::npos && brace + 1 < line.size() &&
@@ -90,6 +76,15 @@ class DriverConsole {
     if (line.find(kCell) != std::string_view::npos) return take_cells(line);
     take_item(line);
   }
+
+  [[nodiscard]] VerlLog finish() override {
+    VerlLog log;
+    steps_.finish(log);
+    return log;
+  }
+
+ private:
+  static constexpr std::string_view kCell = "\xe2\x94\x82";  // a vertical line of box drawing
 
   // "==== Step 3/100 ====" of a block, "Train step 3/1160 done" of a table, "Step 3:" of a dictionary below it.
   bool take_heading(std::string_view line) {
@@ -144,9 +139,9 @@ class DriverConsole {
       number = read[key].get<int>();
     }
     if (!number && read.contains("step_time")) number = ++counted_;  // TRL prints no numbers
-    std::map<std::string, double> values;
+    Metrics values;
     for (const auto& [key, value] : metrics.items()) {
-      if (const std::optional<double> one = number_in(value)) values[key.substr(0, key.find('@'))] = *one;
+      if (const std::optional<double> one = number_in(value)) values.set(key.substr(0, key.find('@')), *one);
     }
     if (number && *number >= 0 && !values.empty()) steps_.add(*number, values);
   }
@@ -154,14 +149,14 @@ class DriverConsole {
   // A row of AReaL's table: name, value, name, value.
   void take_cells(std::string_view line) {
     if (!block_) return;
-    std::map<std::string, double> values;
+    Metrics values;
     std::string_view name;
     for (std::size_t at = line.find(kCell); at != std::string_view::npos;) {
       const std::size_t from = at + kCell.size();
       at = line.find(kCell, from);
       const std::string_view cell = trimmed(line.substr(from, at == std::string_view::npos ? at : at - from));
       const std::optional<double> number = name.empty() ? std::nullopt : number_in(Json(std::string(cell)));
-      if (number) values[std::string(name)] = *number;
+      if (number) values.set(name, *number);
       name = number ? std::string_view() : cell;
     }
     if (!values.empty()) steps_.add(*block_, values);
@@ -179,7 +174,7 @@ class DriverConsole {
     double number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error == std::errc() && end != value.data() && std::isfinite(number))
-      steps_.add(*block_, {{std::string(line.substr(0, colon)), number}});
+      steps_.add(*block_, Metrics{{line.substr(0, colon), number}});
   }
 
   StepsByNumber steps_;
@@ -190,6 +185,6 @@ class DriverConsole {
 
 }  // namespace
 
-VerlLog parse_driver_console(std::string_view text) { return DriverConsole().read(text); }
+std::unique_ptr<LogReader> driver_console_reader() { return std::make_unique<DriverConsole>(); }
 
 }  // namespace sextant

@@ -275,13 +275,13 @@ std::span<const DriverDialect> driver_dialects() {
 namespace {
 
 // The sum of the keys; several names of one key ("Total step time", "timing/train/...") count once.
-std::optional<double> step_time(const DriverDialect& dialect, const std::map<std::string, double>& metrics) {
+std::optional<double> step_time(const DriverDialect& dialect, const Metrics& metrics) {
   double sum = 0;
   bool is_there = false;
   for (const std::string_view key : dialect.step) {
-    const auto found = metrics.find(std::string(key));
-    if (found == metrics.end()) continue;
-    sum += found->second;
+    const std::optional<double> value = metrics.get(key);
+    if (!value) continue;
+    sum += *value;
     is_there = is_there || key == dialect.step.front() || dialect.name == "nemo-rl";
   }
   return is_there ? std::optional(sum) : std::nullopt;
@@ -291,19 +291,17 @@ std::optional<double> step_time(const DriverDialect& dialect, const std::map<std
 
 void translate_steps(const DriverDialect& dialect, VerlLog& log) {
   for (std::size_t i = 0; i < log.steps.size(); ++i) {
-    std::map<std::string, double>& metrics = log.steps[i].metrics;
+    Metrics& metrics = log.steps[i].metrics;
     const std::size_t of = dialect.step_is_of_the_one_before ? i + 1 : i;
     const auto time = of < log.steps.size() ? step_time(dialect, log.steps[of].metrics) : std::nullopt;
     for (const auto& [own, name] : dialect.metrics) {
       for (const std::string_view prefix : {"", "train/"}) {  // what trackers put before it
-        const auto found = metrics.find(std::string(prefix) + std::string(own));
-        if (found != metrics.end()) metrics.emplace(name, found->second);
+        if (const auto value = metrics.get(std::string(prefix) + std::string(own))) metrics.add(name, *value);
       }
     }
-    if (time) metrics["timing_s/step"] = *time;
-    const auto whole = metrics.find("ppo_actor/seq_len/avg"), prompt = metrics.find("prompt_length/mean");
-    if (whole != metrics.end() && prompt != metrics.end())
-      metrics.emplace("response_length/mean", whole->second - prompt->second);
+    if (time) metrics.set("timing_s/step", *time);
+    const auto whole = metrics.get("ppo_actor/seq_len/avg"), prompt = metrics.get("prompt_length/mean");
+    if (whole && prompt) metrics.add("response_length/mean", *whole - *prompt);
   }
 }
 

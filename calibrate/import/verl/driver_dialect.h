@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ void translate_options(const DriverDialect& dialect, std::map<std::string, Json>
 
 // Steps of console logs: Python dictionaries or JSON with a number before them ("perf 1: {...}") or inside, and blocks of
 // "name: 58.1s" below "Step 2/100". Reading never fails.
-[[nodiscard]] VerlLog parse_driver_console(std::string_view text);
+[[nodiscard]] std::unique_ptr<LogReader> driver_console_reader();
+[[nodiscard]] inline VerlLog parse_driver_console(std::string_view text) {
+  return parse_log(text, driver_console_reader());
+}
 
 }  // namespace sextant

@@ -86,7 +86,7 @@ std::optional<double> scalar_of_tensor(std::string_view tensor) {
   return std::nullopt;
 }
 
-void take_value(std::string_view value, std::map<std::string, double>& metrics) {
+void take_value(std::string_view value, Metrics& metrics) {
   std::string tag;
   std::optional<double> number;
   while (const auto field = take_field(value)) {
@@ -94,13 +94,13 @@ void take_value(std::string_view value, std::map<std::string, double>& metrics) 
     if (field->number == 2) number = field->real;
     if (field->number == 8) number = scalar_of_tensor(field->bytes);
   }
-  if (!tag.empty() && number && std::isfinite(*number)) metrics[tag] = *number;
+  if (!tag.empty() && number && std::isfinite(*number)) metrics.set(tag, *number);
 }
 
 void take_event(std::string_view event, StepsByNumber& steps) {
   constexpr std::uint64_t kMaxStep = 1'000'000'000;
   std::uint64_t step = 0;
-  std::map<std::string, double> metrics;
+  Metrics metrics;
   while (const auto field = take_field(event)) {
     if (field->number == 2) step = field->integer;
     if (field->number != 5) continue;

@@ -19,20 +19,20 @@ using namespace verl_timers;
 constexpr double kWidestBand = 1.2;
 constexpr std::size_t kFewSteps = 3;
 
-using Steps = std::vector<VerlStep>;
+using Steps = std::vector<const VerlStep*>;
 
 // Groups of steps by mean response length, shortest first; none is empty.
 std::vector<Steps> groups_of(const Steps& steps) {
-  const auto by_length = [](const VerlStep& a, const VerlStep& b) {
-    return a.at(kResponseMean) < b.at(kResponseMean);
+  const auto by_length = [](const VerlStep* a, const VerlStep* b) {
+    return a->at(kResponseMean) < b->at(kResponseMean);
   };
   const auto [shortest, longest] = std::minmax_element(steps.begin(), steps.end(), by_length);
-  const double low = std::log(shortest->at(kResponseMean));
-  const double range = std::log(longest->at(kResponseMean)) - low;
+  const double low = std::log((*shortest)->at(kResponseMean));
+  const double range = std::log((*longest)->at(kResponseMean)) - low;
   const auto count = static_cast<std::size_t>(std::clamp(std::ceil(range / std::log(kWidestBand)), 1.0, 64.0));
   std::vector<Steps> groups(count);
-  for (const VerlStep& step : steps) {
-    const double place = range > 0 ? (std::log(step.at(kResponseMean)) - low) / range : 0.0;
+  for (const VerlStep* step : steps) {
+    const double place = range > 0 ? (std::log(step->at(kResponseMean)) - low) / range : 0.0;
     const auto group = static_cast<std::size_t>(place * static_cast<double>(count));
     groups[std::min(group, count - 1)].push_back(step);
   }
@@ -42,8 +42,8 @@ std::vector<Steps> groups_of(const Steps& steps) {
 
 std::vector<double> values_of(const Steps& steps, const std::string& key) {
   std::vector<double> values;
-  for (const VerlStep& step : steps) {
-    if (step.has(key)) values.push_back(step.at(key));
+  for (const VerlStep* step : steps) {
+    if (step->has(key)) values.push_back(step->at(key));
   }
   return values;
 }
@@ -65,10 +65,10 @@ void note_phases(const Steps& steps, const DriverDialect* dialect, LogBand& band
   std::set<std::string> others;
   int missed = 0;
   const std::map<std::string, std::string> timers = named_timers(steps, dialect);
-  for (const VerlStep& step : steps) {
-    if (std::abs(iteration_s(step) - phases_s(step)) > kTolerance * iteration_s(step)) ++missed;
-    for (const auto& [key, value] : step.metrics) {
-      const std::string phase = key.starts_with(kSeconds) ? key.substr(kSeconds.size()) : "";
+  for (const VerlStep* step : steps) {
+    if (std::abs(iteration_s(*step) - phases_s(*step)) > kTolerance * iteration_s(*step)) ++missed;
+    for (const auto& [key, value] : step->metrics) {
+      const std::string phase(key.starts_with(kSeconds) ? key.substr(kSeconds.size()) : "");
       if (!phase.empty() && is_phase(phase) && !timers.contains(phase)) others.insert(phase);
     }
   }
@@ -84,7 +84,7 @@ void note_phases(const Steps& steps, const DriverDialect* dialect, LogBand& band
 }
 
 void set_times(const Steps& steps, const DriverDialect* dialect, LogBand& band) {
-  for (const VerlStep& step : steps) band.iteration_s.push_back(iteration_s(step));
+  for (const VerlStep* step : steps) band.iteration_s.push_back(iteration_s(*step));
   for (const auto& [phase, timer] : named_timers(steps, dialect)) {
     std::vector<double> samples = values_of(steps, kSeconds + phase);
     std::erase_if(samples, [](double sample) { return !(sample > 0); });
@@ -115,17 +115,17 @@ LogBand band_of(const VerlSource& source, const Steps& steps, const DriverDialec
 
 bool times_parts(const DriverDialect* dialect) { return dialect == nullptr || !dialect->timers.empty(); }
 
-std::vector<VerlStep> usable_steps(const VerlLog& log, const DriverDialect* dialect) {
+std::vector<const VerlStep*> usable_steps(const VerlLog& log, const DriverDialect* dialect) {
   Steps usable;
   for (const VerlStep& step : log.steps) {
     const auto is_positive = [&step](const std::string& key) { return step.has(key) && step.at(key) > 0; };
     const bool has_parts = is_positive(kSeconds + "gen") && is_positive(kSeconds + "update_actor");
     if (is_positive(kResponseMean) && is_positive(kSeconds + "step") && (has_parts || !times_parts(dialect)) &&
         iteration_s(step) > 0) {
-      usable.push_back(step);
+      usable.push_back(&step);
     }
   }
-  const auto warms_up = [](const VerlStep& step) { return step.is_first_of_process; };
+  const auto warms_up = [](const VerlStep* step) { return step->is_first_of_process; };
   if (!std::all_of(usable.begin(), usable.end(), warms_up)) std::erase_if(usable, warms_up);
   return usable;
 }
@@ -146,15 +146,17 @@ std::vector<std::string> lacking_metrics(const VerlLog& log, const DriverDialect
   return lacking;
 }
 
-VerlTasks named_tasks(const Steps& steps, const DriverDialect* dialect) {
+VerlTasks named_tasks(const std::vector<VerlStep>& steps, const DriverDialect* dialect) {
   VerlTasks tasks = tasks_of(steps);
   if (dialect == nullptr) return tasks;
   for (const auto& [phase, timer] : dialect->timers) {
     const std::vector<std::string> parts = parts_of_timer(timer);
     const bool has_reference =
         std::find(parts.begin(), parts.end(), task_names::kReferenceInference) != parts.end();
-    if (has_reference && parts.size() > 1 && !values_of(steps, kSeconds + phase).empty())
-      tasks.has_reference = true;
+    const bool is_timed =
+        std::any_of(steps.begin(), steps.end(),
+                    [&, key = kSeconds + phase](const VerlStep& step) { return step.has(key); });
+    if (has_reference && parts.size() > 1 && is_timed) tasks.has_reference = true;
   }
   return tasks;
 }

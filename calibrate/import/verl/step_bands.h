@@ -16,8 +16,8 @@ inline constexpr const char* kResponseMean = "response_length/mean";
 // Whether the framework times the parts of a step. `dialect`: null for verl's own logs.
 [[nodiscard]] bool times_parts(const DriverDialect* dialect);
 
-// Steps that have lengths and times of the whole and, if there are such, of generation and training.
-[[nodiscard]] std::vector<VerlStep> usable_steps(const VerlLog& log, const DriverDialect* dialect);
+// Steps of the log that have lengths and times of the whole and, if there are such, of generation and training.
+[[nodiscard]] std::vector<const VerlStep*> usable_steps(const VerlLog& log, const DriverDialect* dialect);
 
 // Metrics that no step of the log has, such as "the mean response length".
 [[nodiscard]] std::vector<std::string> lacking_metrics(const VerlLog& log, const DriverDialect* dialect);

@@ -6,10 +6,11 @@
 #include <optional>
 #include <utility>
 
+#include "calibrate/import/records/json_line.h"
 #include "calibrate/import/records/python_literal.h"
 #include "core/csv.h"
 #include "core/json_value.h"
-#include "sextant/error.h"
+#include "core/text_lines.h"
 
 namespace sextant {
 namespace {
@@ -45,22 +46,32 @@ std::size_t prefix_length(std::string_view text) {
   return close + 1 < text.size() && text[close + 1] == ' ' ? close + 2 : close + 1;
 }
 
-std::vector<std::string> plain_lines(std::string_view text) {
-  std::vector<std::string> lines(1);
-  for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t colour = colour_length(text.substr(at)); colour > 0) {
+// True for characters with which a colour or a prefix may begin.
+constexpr bool may_begin_decoration(char c) { return c == '\x1b' || c == '[' || c == '('; }
+
+// Calls take(piece) for the parts of a line without colours and prefixes: a prefix begins another process's part.
+template <typename Take>
+void for_each_piece(std::string_view line, std::string& buffer, Take take) {
+  if (std::none_of(line.begin(), line.end(), may_begin_decoration)) return take(line);
+  buffer.clear();
+  for (std::size_t at = 0; at < line.size();) {
+    const std::string_view rest = line.substr(at);
+    const auto plain =
+        static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), may_begin_decoration) - rest.begin());
+    buffer.append(rest.substr(0, plain));
+    at += plain;
+    if (at == line.size()) break;
+    if (const std::size_t colour = colour_length(line.substr(at)); colour > 0) {
       at += colour;
-    } else if (const std::size_t prefix = prefix_length(text.substr(at)); prefix > 0) {
-      lines.emplace_back(1, kProcess);
+    } else if (const std::size_t prefix = prefix_length(line.substr(at)); prefix > 0) {
+      take(std::string_view(buffer));
+      buffer.assign(1, kProcess);
       at += prefix;
-    } else if (text[at] == '\n' || text[at] == '\r') {
-      lines.emplace_back();
-      ++at;
     } else {
-      lines.back() += text[at++];
+      buffer += line[at++];
     }
   }
-  return lines;
+  take(std::string_view(buffer));
 }
 
 // ---- metrics ----
@@ -75,13 +86,12 @@ std::optional<double> leading_number(std::string_view text) {
 }
 
 // "key:value", and what another program may have written behind it.
-void take_metric(std::string_view item, std::map<std::string, double>& metrics) {
-  item = item.substr(0, item.find_first_of(" \t"));
+void take_metric(std::string_view item, MetricLine& metrics) {
+  item = item.substr(0, std::min(item.find(' '), item.find('\t')));
   const std::size_t colon = item.rfind(':');
   if (colon == std::string_view::npos || colon == 0) return;
-  if (const std::optional<double> value = leading_number(item.substr(colon + 1))) {
-    metrics[std::string(item.substr(0, colon))] = *value;
-  }
+  if (const std::optional<double> value = leading_number(item.substr(colon + 1)))
+    metrics.take(item.substr(0, colon), *value);
 }
 
 // The positions of the next " - key" and of its key.
@@ -93,7 +103,7 @@ std::pair<std::size_t, std::size_t> next_separator(std::string_view text) {
   return {std::string_view::npos, std::string_view::npos};
 }
 
-void take_metrics(std::string_view text, std::map<std::string, double>& metrics) {
+void take_metrics(std::string_view text, MetricLine& metrics) {
   while (true) {
     const auto [end, next] = next_separator(text);
     take_metric(text.substr(0, end), metrics);
@@ -126,45 +136,54 @@ std::optional<Block> find_block(std::string_view line) {
 }
 
 // Terminals break lines at 80 columns and more; people put each key on a line of its own.
-bool continues(const Block& block, const std::string& line) {
+bool continues(const Block& block, std::string_view line) {
   constexpr std::size_t kNarrowest = 80;
   const std::size_t first = line.find_first_not_of(" \t");
-  if (first == std::string::npos || line.front() == kProcess) return false;
-  if (line.find("%|") != std::string::npos) return false;  // a progress bar
+  if (first == std::string_view::npos || line.front() == kProcess) return false;
+  if (line.find("%|") != std::string_view::npos) return false;  // a progress bar
   return line[first] == '-' || block.width >= kNarrowest;
 }
 
-void append(const std::string& line, Block& block) {
+void append(std::string_view line, Block& block) {
   const bool is_separator = line.size() > 1 && line[0] == '-' && !is_digit(line[1]);  // not "1e" and "-05"
   if (is_separator) block.text += ' ';
   block.text += line;
   block.width = line.size();
 }
 
-void take_block(const std::optional<Block>& block, StepsByNumber& steps) {
-  if (!block) return;
-  std::map<std::string, double> metrics;
-  take_metrics(block->text, metrics);
-  if (!metrics.empty()) steps.add(block->step, metrics);
-}
-
-void read_steps(const std::vector<std::string>& lines, VerlLog& log) {
-  StepsByNumber steps;
-  std::optional<Block> block;
-  for (const std::string& line : lines) {
+class StepLines {
+ public:
+  void take(std::string_view line) {
     if (std::optional<Block> next = find_block(line)) {
-      take_block(block, steps);
-      block = std::move(next);
-    } else if (block && continues(*block, line)) {
-      append(line, *block);
+      end_block();
+      block_ = std::move(next);
+    } else if (block_ && block_->text.size() < kMaxBlock && continues(*block_, line)) {
+      append(line, *block_);
     } else {
-      take_block(block, steps);
-      block.reset();
+      end_block();
     }
   }
-  take_block(block, steps);
-  steps.finish(log);
-}
+
+  void finish(VerlLog& log) {
+    end_block();
+    steps_.finish(log);
+  }
+
+ private:
+  static constexpr std::size_t kMaxBlock = 1'000'000;
+
+  void end_block() {
+    if (!block_) return;
+    metrics_.begin();
+    take_metrics(block_->text, metrics_);
+    if (!metrics_.metrics().empty()) steps_.add(block_->step, metrics_.metrics());
+    block_.reset();
+  }
+
+  StepsByNumber steps_;
+  MetricLine metrics_;
+  std::optional<Block> block_;
+};
 
 // ---- configuration ----
 
@@ -175,80 +194,117 @@ bool is_dictionary_row(std::string_view row) {
                           row.starts_with("False") || row.starts_with("None"));
 }
 
-std::string dictionary_from(const std::vector<std::string>& lines, std::size_t first, std::size_t column) {
-  constexpr std::size_t kMaxRows = 4000;
-  std::string text = lines[first].substr(column);
-  for (std::size_t i = first + 1; i < lines.size() && i < first + kMaxRows; ++i) {
-    const std::size_t from = lines[i].find_first_not_of(" \t\x01");
-    if (from == std::string::npos) continue;
-    const std::string_view row = std::string_view(lines[i]).substr(from);
-    if (is_dictionary_row(row)) text.append("\n").append(row);
+// The configuration that a run prints when it starts; of several, after restarts, the last one.
+class ConfigLines {
+ public:
+  void take(std::string_view line) {
+    for (Rows& open : open_) {
+      const std::size_t from = line.find_first_not_of(" \t\x01");
+      if (from == std::string_view::npos || !is_dictionary_row(line.substr(from))) continue;
+      open.text.append("\n").append(line.substr(from));
+    }
+    for (Rows& open : open_) ++open.lines;
+    if (!open_.empty() && open_.front().lines >= kMaxLines) close_first();
+    const std::size_t column = line.find(kBeginning);
+    if (column == std::string_view::npos) return;
+    constexpr std::size_t kMaxOpen = 8;
+    if (open_.size() == kMaxOpen) close_first();
+    open_.push_back({std::string(line.substr(column)), 1});
   }
-  return text;
-}
 
-void read_config(const std::vector<std::string>& lines, VerlLog& log) {
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::size_t column = lines[i].find("{'actor_rollout_ref'");
-    if (column == std::string::npos) continue;
-    const std::optional<Json> config = parse_python_literal(dictionary_from(lines, i, column));
-    if (!config) continue;
-    log.config.clear();  // of a restart
-    flatten_config(*config, "", log.config);
+  void finish(VerlLog& log) {
+    while (!open_.empty()) close_first();
+    log.config = std::move(config_);
   }
-}
+
+ private:
+  static constexpr std::string_view kBeginning = "{'actor_rollout_ref'";
+  static constexpr int kMaxLines = 4000;
+
+  struct Rows {
+    std::string text;
+    int lines = 0;
+  };
+
+  void close_first() {
+    if (const std::optional<Json> config = parse_python_literal(open_.front().text)) {
+      config_.clear();  // of a restart
+      flatten_config(*config, "", config_);
+    }
+    open_.erase(open_.begin());
+  }
+
+  std::vector<Rows> open_;
+  std::map<std::string, Json> config_;
+};
+
+class VerlConsole final : public LogReader {
+ public:
+  void take_line(std::string_view line) override {
+    for_each_piece(line, buffer_, [this](std::string_view piece) {
+      steps_.take(piece);
+      config_.take(piece);
+    });
+  }
+
+  [[nodiscard]] VerlLog finish() override {
+    VerlLog log;
+    steps_.finish(log);
+    config_.finish(log);
+    return log;
+  }
+
+ private:
+  StepLines steps_;
+  ConfigLines config_;
+  std::string buffer_;
+};
 
 // ---- JSONL ----
 
-// Python writes NaN and Infinity, which JSON does not have.
-std::string without_nan(std::string line) {
-  for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
-    for (std::size_t at = line.find(word); at != std::string::npos; at = line.find(word, at)) {
-      line.replace(at, word.size(), "null");
+// The number of the line's step, and the values beside it or in its "data".
+class MetricLines final : public LogReader {
+ public:
+  void take_line(std::string_view line) override {
+    if (!line_.read(line)) return;
+    constexpr double kMaximum = 1'000'000'000;
+    for (const std::string_view key : {"step", "_step", "global_step"}) {
+      const JsonLineMember* const number = line_.find(key);
+      if (number == nullptr) continue;
+      if (!number->is_integer || number->number < 0 || number->number > kMaximum) return;
+      const JsonLineMember* const data = line_.find("data");
+      if (data != nullptr && !data->is_object) return;
+      metrics_.begin();
+      for (const JsonLineMember& member : data != nullptr ? line_.nested() : line_.members()) {
+        if (member.is_number && (data != nullptr || member.name != key))
+          metrics_.take(member.name, member.number);
+      }
+      if (!metrics_.metrics().empty()) steps_.add(static_cast<int>(number->number), metrics_.metrics());
+      return;
     }
   }
-  return line;
-}
 
-// The result is empty for a line that was cut off.
-std::optional<Json> parse_line(const std::string& line) {
-  try {
-    return parse_json(without_nan(line));
-  } catch (const Error&) {
-    return std::nullopt;
+  [[nodiscard]] VerlLog finish() override {
+    VerlLog log;
+    steps_.finish(log);
+    return log;
   }
-}
 
-// The number of the line's step, and the object that holds its values.
-void take_line(const Json& line, StepsByNumber& steps) {
-  constexpr int kMaximum = 1'000'000'000;
-  if (!line.is_object()) return;
-  for (const char* key : {"step", "_step", "global_step"}) {
-    if (!line.contains(key)) continue;
-    const Json& number = line[key];
-    if (!number.is_number_integer() || number < 0 || number > kMaximum) return;
-    const bool is_nested = line.contains("data");
-    if (is_nested && !line["data"].is_object()) return;
-    std::map<std::string, double> metrics;
-    const Json& data = is_nested ? line["data"] : line;
-    for (const auto& [name, value] : data.items()) {
-      if (value.is_number() && std::isfinite(value.get<double>()) && (is_nested || name != key))
-        metrics[name] = value.get<double>();
-    }
-    if (!metrics.empty()) steps.add(number.get<int>(), metrics);
-    return;
-  }
-}
+ private:
+  JsonLine line_{"data"};
+  MetricLine metrics_;
+  StepsByNumber steps_;
+};
 
 }  // namespace
 
-void StepsByNumber::add(int number, const std::map<std::string, double>& metrics) {
+void StepsByNumber::add(int number, const Metrics& metrics) {
   const bool is_first = by_number_.empty() || number < last_;
   if (!by_number_.empty() && number < last_) ++restarts_;
   VerlStep& step = by_number_[number];
   step.number = number;
   step.is_first_of_process = step.is_first_of_process || is_first;
-  for (const auto& [key, value] : metrics) step.metrics[key] = value;
+  step.metrics.merge(metrics);
   last_ = number;
 }
 
@@ -285,9 +341,9 @@ VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& othe
   for (const CsvRow& row : table.rows()) {
     const std::optional<double> number = leading_number(row.cells()[*number_at]);
     if (!number || *number < 0 || *number > 1e9) continue;
-    std::map<std::string, double> values;
+    Metrics values;
     for (const auto& [position, metric] : metrics) {
-      if (const std::optional<double> value = leading_number(row.cells()[position])) values[metric] = *value;
+      if (const std::optional<double> value = leading_number(row.cells()[position])) values.set(metric, *value);
     }
     if (!values.empty()) steps.add(static_cast<int>(*number), values);
   }
@@ -295,24 +351,13 @@ VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& othe
   return log;
 }
 
-VerlLog parse_verl_console(std::string_view text) {
-  const std::vector<std::string> lines = plain_lines(text);
-  VerlLog log;
-  read_steps(lines, log);
-  read_config(lines, log);
-  return log;
-}
+std::unique_ptr<LogReader> verl_console_reader() { return std::make_unique<VerlConsole>(); }
 
-VerlLog parse_verl_jsonl(std::string_view text) {
-  StepsByNumber steps;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    if (const auto line = parse_line(std::string(text.substr(from, end - from)))) take_line(*line, steps);
-    from = end + 1;
-  }
-  VerlLog log;
-  steps.finish(log);
-  return log;
+std::unique_ptr<LogReader> metric_lines_reader() { return std::make_unique<MetricLines>(); }
+
+VerlLog parse_log(std::string_view text, std::unique_ptr<LogReader> reader) {
+  for_each_line(text, [&reader](std::string_view line) { reader->take_line(line); });
+  return reader->finish();
 }
 
 void flatten_config(const Json& value, const std::string& name, std::map<std::string, Json>& out) {

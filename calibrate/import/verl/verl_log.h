@@ -2,25 +2,27 @@
 //
 // Console logs come with colours, Ray's prefixes, progress bars, hard wraps, other processes' lines in the
 // middle of a line, and restarts. A step may have several lines; the later one wins, key by key. Reading never
-// fails: text that is not a metric is ignored.
+// fails: text that is not a metric is ignored. Logs come line by line, because they may be larger than the memory.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "calibrate/import/verl/metrics.h"
 #include "core/json_value.h"
 
 namespace sextant {
 
 struct VerlStep {
   int number = 0;
-  bool is_first_of_process = false;       // the first of the log, or after a restart: it warms up
-  std::map<std::string, double> metrics;  // finite values only
+  bool is_first_of_process = false;  // the first of the log, or after a restart: it warms up
+  Metrics metrics;                   // finite values only
 
-  [[nodiscard]] bool has(const std::string& key) const { return metrics.contains(key); }
-  [[nodiscard]] double at(const std::string& key) const { return metrics.at(key); }
+  [[nodiscard]] bool has(std::string_view key) const { return metrics.contains(key); }
+  [[nodiscard]] double at(std::string_view key) const { return metrics.at(key); }
 };
 
 struct VerlLog {
@@ -33,7 +35,7 @@ struct VerlLog {
 // another process.
 class StepsByNumber {
  public:
-  void add(int number, const std::map<std::string, double>& metrics);
+  void add(int number, const Metrics& metrics);
   void finish(VerlLog& log);
 
  private:
@@ -42,12 +44,32 @@ class StepsByNumber {
   int restarts_ = 0;
 };
 
-// `step:N - key:value - key:value ...`
-[[nodiscard]] VerlLog parse_verl_console(std::string_view text);
+// Reads a log of one form.
+class LogReader {
+ public:
+  LogReader() = default;
+  LogReader(const LogReader&) = delete;
+  LogReader& operator=(const LogReader&) = delete;
+  virtual ~LogReader() = default;
 
-// Parses one line per step: {"step": 1, "data": {"timing_s/gen": 16.2}}, or with the values beside "step", "_step" (wandb)
+  virtual void take_line(std::string_view line) = 0;  // without what ends it
+  [[nodiscard]] virtual VerlLog finish() = 0;         // once, after the last line
+};
+
+// `step:N - key:value - key:value ...`
+[[nodiscard]] std::unique_ptr<LogReader> verl_console_reader();
+// One line per step: {"step": 1, "data": {"timing_s/gen": 16.2}}, or with the values beside "step", "_step" (wandb)
 // or "global_step".
-[[nodiscard]] VerlLog parse_verl_jsonl(std::string_view text);
+[[nodiscard]] std::unique_ptr<LogReader> metric_lines_reader();
+
+// Reads all lines of a text.
+[[nodiscard]] VerlLog parse_log(std::string_view text, std::unique_ptr<LogReader> reader);
+[[nodiscard]] inline VerlLog parse_verl_console(std::string_view text) {
+  return parse_log(text, verl_console_reader());
+}
+[[nodiscard]] inline VerlLog parse_verl_jsonl(std::string_view text) {
+  return parse_log(text, metric_lines_reader());
+}
 
 // Parses a table that wandb exports: "Step", and a column "RUN - METRIC" for each run and metric. Columns of one run
 // count, the first; `other_runs` has the names of the others.

@@ -6,6 +6,7 @@
 #include "calibrate/import/verl/verl_timers.h"
 #include "core/in_file.h"
 #include "core/json_value.h"
+#include "core/text_lines.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
@@ -29,29 +30,34 @@ void read_setup(const fs::path& file, VerlSource& source) {
   });
 }
 
-// The steps of a log by the form that its suffix names.
-VerlLog log_of(const fs::path& file, const std::string& text, const DriverDialect* dialect,
-               VerlSource& source) {
-  if (is_event_file(text)) return parse_event_file(text);
-  if (file.extension() == ".jsonl") return parse_verl_jsonl(text);
+VerlLog read_lines(const fs::path& file, std::unique_ptr<LogReader> reader) {
+  for_each_line(file, [&reader](std::string_view line) { reader->take_line(line); });
+  return reader->finish();
+}
+
+// The steps of a log by the form that its suffix names. Console logs and lines of JSON may be larger than the memory.
+VerlLog log_of(const fs::path& file, const DriverDialect* dialect, VerlSource& source) {
+  constexpr std::size_t kBeginning = 64;
+  if (is_event_file(beginning_of_file(file, kBeginning))) return parse_event_file(read_text_file(file));
+  if (file.extension() == ".jsonl") return read_lines(file, metric_lines_reader());
   if (file.extension() == ".csv") {
     std::vector<std::string> others;
-    VerlLog log = in_file(file, [&] { return parse_metric_table(text, others); });
+    VerlLog log = in_file(file, [&] { return parse_metric_table(read_text_file(file), others); });
     for (const std::string& other : others)
       source.odd_steps.push_back(
           {source.name + ", " + other, "the table has several runs, and the first is read"});
     return log;
   }
   if (dialect != nullptr) {
-    if (VerlLog log = parse_driver_console(text); !log.steps.empty()) return log;
+    if (VerlLog log = read_lines(file, driver_console_reader()); !log.steps.empty()) return log;
   }
-  return parse_verl_console(text);
+  return read_lines(file, verl_console_reader());
 }
 
-VerlSource read_log(const fs::path& file, const std::string& text, const DriverDialect* dialect) {
+VerlSource read_log(const fs::path& file, const DriverDialect* dialect) {
   VerlSource source;
   source.name = file.stem().string();
-  source.log = log_of(file, text, dialect, source);
+  source.log = log_of(file, dialect, source);
   source.config = source.log.config;
   return source;
 }
@@ -99,10 +105,12 @@ void take_hardware(const JsonView& view, VerlSource& source) {
 
 std::vector<VerlSource> read_verl_sources(const fs::path& file, const DriverDialect* dialect,
                                           const StatedGpus& stated) {
-  const std::string text = read_text_file(file);
-  std::vector<VerlSource> sources = file.extension() == ".json"
-                                        ? read_json(file, text, dialect)
-                                        : std::vector<VerlSource>{read_log(file, text, dialect)};
+  std::vector<VerlSource> sources;
+  if (file.extension() == ".json") {
+    sources = read_json(file, read_text_file(file), dialect);
+  } else {
+    sources.push_back(read_log(file, dialect));
+  }
   const fs::path setup = file.string() + ".setup.json";
   const bool has_setup = fs::exists(setup);
   for (VerlSource& source : sources) {

@@ -14,13 +14,17 @@ bool any_step_has(const std::vector<VerlStep>& steps, const std::string& key) {
   return std::any_of(steps.begin(), steps.end(), [&key](const VerlStep& step) { return step.has(key); });
 }
 
+bool any_step_has(const std::vector<const VerlStep*>& steps, const std::string& key) {
+  return std::any_of(steps.begin(), steps.end(), [&key](const VerlStep* step) { return step->has(key); });
+}
+
 double value_or_zero(const VerlStep& step, const std::string& key) {
   return step.has(key) ? step.at(key) : 0.0;
 }
 
 // The parts of verl's generation timer: the weight sync is included while it has no timer of its own, and the
 // log-probabilities in the first version.
-std::string generation_timer(const std::vector<VerlStep>& steps) {
+std::string generation_timer(const std::vector<const VerlStep*>& steps) {
   std::string name = task_names::kActorGeneration;
   if (!any_step_has(steps, kSeconds + "old_log_prob")) name += std::string("+") + kOldLogProb;
   if (!any_step_has(steps, kSeconds + "update_weights")) name += std::string("+") + kWeightSync;
@@ -34,7 +38,7 @@ void use_usual_names(VerlLog& log) {
   const std::string fork = kSeconds + "get_batch_rollout_with_filtering", usual = kSeconds + "gen";
   for (VerlStep& step : log.steps) {
     if (!step.has(fork) || step.has(usual)) continue;
-    step.metrics[usual] = step.at(fork);
+    step.metrics.set(usual, step.at(fork));
     step.metrics.erase(fork);
   }
 }
@@ -57,7 +61,7 @@ bool is_phase(const std::string& phase) {
 double phases_s(const VerlStep& step) {
   double sum = 0;
   for (const auto& [key, value] : step.metrics) {
-    if (key.starts_with(kSeconds) && is_phase(key.substr(kSeconds.size()))) sum += value;
+    if (key.starts_with(kSeconds) && is_phase(std::string(key.substr(kSeconds.size())))) sum += value;
   }
   return sum;
 }
@@ -73,7 +77,7 @@ double iteration_s(const VerlStep& step) {
   return holds_them ? whole_s - beside_s : whole_s;
 }
 
-std::map<std::string, std::string> timers_of(const std::vector<VerlStep>& steps) {
+std::map<std::string, std::string> timers_of(const std::vector<const VerlStep*>& steps) {
   std::map<std::string, std::string> timers{{"gen", generation_timer(steps)},
                                             {"old_log_prob", kOldLogProb},
                                             {"ref", task_names::kReferenceInference},

@@ -27,7 +27,7 @@ void use_usual_names(VerlLog& log);
 [[nodiscard]] double iteration_s(const VerlStep& step);
 
 // Returns, by phase, the name of the timer in a run.
-[[nodiscard]] std::map<std::string, std::string> timers_of(const std::vector<VerlStep>& steps);
+[[nodiscard]] std::map<std::string, std::string> timers_of(const std::vector<const VerlStep*>& steps);
 [[nodiscard]] VerlTasks tasks_of(const std::vector<VerlStep>& steps);
 
 }  // namespace sextant::verl_timers

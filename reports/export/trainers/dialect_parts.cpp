@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "costmodel/problem/work.h"
 #include "reports/export/trainers/script_comments.h"
 #include "sextant/error.h"
 
@@ -159,6 +160,29 @@ void take_engine_fraction(double fraction, const std::string& task, const Traine
   planned.options.execution.kv_cache_bytes = kv_cache_bytes_of(
       fraction, planned, problem.workflow.model_of(problem.workflow.task(task)), problem.workflow.precision,
       smallest_memory_bytes(config.pool_of(task).devices, problem.cluster));
+}
+
+int engine_width(const TrainerTask& task) {
+  return std::max(task.tensor_parallel,
+                  static_cast<int>(expert_width(task.options.execution, task.tensor_parallel)));
+}
+
+int attention_replicas(const TrainerTask& task) { return engine_width(task) / task.tensor_parallel; }
+
+void keep_experts_whole(int tensor_parallel, Execution& engine) {
+  if (engine.expert_parallel > 1 && engine.expert_parallel % tensor_parallel != 0)
+    engine.expert_parallel = tensor_parallel;
+  engine.expert_tensor_parallel = engine.expert_parallel > 1 ? 1 : 0;
+}
+
+void fit_engine_experts(TaskPlan& engine) {
+  TrainerTask task;
+  task.tensor_parallel = engine.tensor_parallel(engine.replicas.front().stages.front());
+  task.options.execution = engine.execution;
+  const int width = engine_width(task);
+  if (width % task.tensor_parallel == 0 && engine.data_parallel() * task.tensor_parallel % width == 0) return;
+  engine.execution.expert_parallel = task.tensor_parallel;
+  engine.execution.expert_tensor_parallel = task.tensor_parallel > 1 ? 1 : 0;
 }
 
 std::vector<int> listed_numbers(const std::string& text, int stages, const std::string& place) {

@@ -44,6 +44,17 @@ void complete_layout(const std::string& name, const TrainerProblem& problem, int
 void take_engine_fraction(double fraction, const std::string& task, const TrainerProblem& problem,
                           TrainerConfig& config);
 
+// GPUs of an engine's stage: those of all replicas that hold its experts together (data-parallel attention).
+[[nodiscard]] int engine_width(const TrainerTask& task);
+// Replicas that hold the experts of an engine together.
+[[nodiscard]] int attention_replicas(const TrainerTask& task);
+// vLLM distributes whole experts over all GPUs of an engine, or none: its expert parallelism is tensor times data
+// parallelism (vllm/model_executor/layers/fused_moe/config.py, FusedMoEParallelConfig.make).
+void keep_experts_whole(int tensor_parallel, Execution& engine);
+// The engine's experts on the GPUs of each of its replicas, where its replicas do not divide into groups that hold them
+// together.
+void fit_engine_experts(TaskPlan& engine);
+
 // The layers of each stage, "14,18". Throws Error(bad_input) with the place.
 [[nodiscard]] std::vector<int> listed_numbers(const std::string& text, int stages, const std::string& place);
 

@@ -7,7 +7,7 @@
 namespace sextant {
 namespace {
 
-constexpr const char* kVllm = "policy.generation.vllm_cfg.";
+constexpr const char* kNemoVllm = "policy.generation.vllm_cfg.";
 constexpr const char* kVllmArguments = "policy.generation.vllm_kwargs.";
 constexpr const char* kColocated = "policy.generation.colocated.";
 constexpr const char* kMegatron = "policy.megatron_cfg.";
@@ -30,10 +30,15 @@ std::vector<std::string> log_prob_tasks(const Workflow& workflow) {
   return out;
 }
 
-// vLLM with expert parallelism gives every device whole experts, whatever its tensor parallelism is
-// (vllm/model_executor/layers/fused_moe/config.py, FusedMoEParallelConfig.make).
-void keep_experts_whole(Execution& engine) {
-  engine.expert_tensor_parallel = engine.expert_parallel > 1 ? 1 : 0;
+// The engine's expert parallelism is a multiple of its tensor parallelism, and equal to it where the engine is
+// asynchronous (nemo_rl/models/generation/vllm/vllm_generation.py).
+void settle_nemo_engine(const Workflow& workflow, TaskPlan& plan) {
+  const int tensor_parallel = plan.tensor_parallel(plan.replicas.front().stages.front());
+  fit_engine_experts(plan);
+  keep_experts_whole(tensor_parallel, plan.execution);
+  if (workflow.mode == Mode::synchronous || plan.execution.expert_parallel <= 1) return;
+  plan.execution.expert_parallel = tensor_parallel;
+  keep_experts_whole(tensor_parallel, plan.execution);
 }
 
 // Packing and budgets of tokens are there together or not at all.
@@ -46,7 +51,7 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
   const TaskPlan usual_pass = default_options(profile, TaskKind::inference);
   Execution& execution = training.execution;
   execution.packed = execution.micro_batch_tokens > 0;
-  keep_experts_whole(plan.tasks.at(task_names::kActorGeneration).execution);
+  settle_nemo_engine(workflow, plan.tasks.at(task_names::kActorGeneration));
   if (profile.has_stages_outermost) execution.zero_stage = std::min(execution.zero_stage, 1);
   const std::vector<std::string> passes = log_prob_tasks(workflow);
   for (const std::string& name : passes) {
@@ -62,9 +67,11 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
     }
   }
   if (!execution.packed) execution.fused_attention = usual.execution.fused_attention;
-  return plan == before ? ""
-                        : "All passes of the trainer are packed, with a budget of tokens, or none; Megatron "
-                          "shards with ZeRO 1; engines with expert parallelism do not split experts";
+  return plan == before
+             ? ""
+             : "All passes of the trainer are packed, with a budget of tokens, or none; Megatron "
+               "shards with ZeRO 1; engines with expert parallelism do not split experts, and asynchronous "
+               "ones have no data-parallel attention";
 }
 
 void write_nemo_dtensor(const TrainerTask& task, TrainerSettings& settings) {
@@ -126,7 +133,7 @@ void write_nemo_batches(const TrainerConfig& config, const Workflow& workflow, T
 void write_nemo_engine(const TrainerConfig& config, const TrainerProblem& problem, TrainerSettings& settings) {
   const TrainerTask& task = config.tasks.at(task_names::kActorGeneration);
   const Execution& execution = task.options.execution;
-  const std::string root = kVllm;
+  const std::string root = kNemoVllm;
   settings.set("policy.generation.backend", "vllm");
   settings.set("policy.generation.max_new_tokens", max_response_tokens(problem.workflow));
   settings.set(root + "tensor_parallel_size", task.tensor_parallel);
@@ -269,13 +276,13 @@ void read_nemo_passes(const TrainerSettings& settings, const TrainerProblem& pro
 }
 
 void read_nemo_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
-  const std::string name = task_names::kActorGeneration, root = kVllm;
+  const std::string name = task_names::kActorGeneration, root = kNemoVllm;
   TrainerTask& task = config.tasks.at(name);
   Execution& execution = task.options.execution;
   task.tensor_parallel = settings.count(root + "tensor_parallel_size", 1);
   task.pipeline_parallel = settings.count(root + "pipeline_parallel_size", 1);
   execution.expert_parallel = settings.count(root + "expert_parallel_size", 1);
-  keep_experts_whole(execution);
+  keep_experts_whole(task.tensor_parallel, execution);
   execution.cuda_graphs = !settings.flag(root + "enforce_eager", false);
   execution.shared_prompts = settings.flag(root + "enable_prefix_caching", true);
   task.options.decode_batch_sequences =

@@ -19,10 +19,15 @@ bool is_one_slime_pool(const TrainerConfig& config) {
 
 // ---- what the dialect cannot say apart ----
 
-// SGLang divides its tensor-parallel group by the expert parallelism (srt/server_args.py: ep_size divides tp_size).
-void split_engine_experts(int tensor_parallel, Execution& engine) {
-  const bool is_split = engine.expert_parallel > 1;
-  engine.expert_tensor_parallel = is_split ? std::max(1, tensor_parallel / engine.expert_parallel) : 0;
+// SGLang distributes experts over all GPUs of an engine, tp_size of them, which ep_size divides (srt/server_args.py).
+void split_engine_experts(int gpus, TrainerTask& engine) {
+  Execution& execution = engine.options.execution;
+  if (gpus % execution.expert_parallel != 0 || gpus % engine.tensor_parallel != 0) {
+    gpus = engine.tensor_parallel;
+    execution.expert_parallel = gpus;
+  }
+  const bool is_split = execution.expert_parallel > 1 || gpus > engine.tensor_parallel;
+  execution.expert_tensor_parallel = is_split ? gpus / execution.expert_parallel : 0;
 }
 
 // A trainer beside a critic leaves the GPUs, and passes count micro-batches as the trainer does.
@@ -35,7 +40,12 @@ std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkPr
   for (const Task& task : workflow.tasks) {
     TaskPlan& planned = plan.tasks.at(task.name);
     if (task.kind == TaskKind::generation) {
-      split_engine_experts(planned.tensor_parallel(planned.replicas.front().stages.front()), planned.execution);
+      fit_engine_experts(planned);
+      TrainerTask engine;
+      engine.tensor_parallel = planned.tensor_parallel(planned.replicas.front().stages.front());
+      engine.options.execution = planned.execution;
+      split_engine_experts(engine_width(engine), engine);
+      planned.execution = engine.options.execution;
       continue;
     }
     if (workflow.has_task(task_names::kCriticTraining)) planned.execution.offload_weights = true;
@@ -125,14 +135,21 @@ void write_slime_engine(const TrainerConfig& config, const TrainerProblem& probl
   const TrainerTask& task = config.tasks.at(kSlimeEngine);
   const Execution& execution = task.options.execution;
   settings.begin_group(kSlimeEngine);
-  settings.set("rollout-num-gpus-per-engine", task.tensor_parallel * task.pipeline_parallel);
+  const int replicas = attention_replicas(task);
+  settings.set("rollout-num-gpus-per-engine", engine_width(task) * task.pipeline_parallel);
   if (task.pipeline_parallel > 1) settings.set("sglang-pp-size", task.pipeline_parallel);
   if (execution.expert_parallel > 1) settings.set("sglang-ep-size", execution.expert_parallel);
+  if (replicas > 1) {
+    settings.set("sglang-enable-dp-attention", true);
+    settings.set("sglang-dp-size", replicas);
+    settings.set("sglang-moe-dense-tp-size", 1);
+  }
   const double fraction = engine_fraction(kSlimeEngine, config, problem) - kEngineWorkspaceFraction;
   constexpr double kDigits = 1000;
   settings.set("sglang-mem-fraction-static", std::round(fraction * kDigits) / kDigits);
-  settings.set("sglang-server-concurrency", task.options.decode_batch_sequences);
-  settings.set("sglang-chunked-prefill-size", execution.prefill_chunk_tokens);
+  // SGLang divides both among the replicas of an engine's attention.
+  settings.set("sglang-server-concurrency", task.options.decode_batch_sequences * replicas);
+  settings.set("sglang-chunked-prefill-size", execution.prefill_chunk_tokens * replicas);
 }
 
 void write_slime_data(const Workflow& workflow, TrainerScript& script) {
@@ -255,14 +272,20 @@ void read_slime_engine(const TrainerSettings& settings, const TrainerProblem& pr
   TrainerTask& task = config.tasks.at(kSlimeEngine);
   Execution& execution = task.options.execution;
   task.pipeline_parallel = settings.count("sglang-pp-size", 1);
-  task.tensor_parallel = std::max(1, settings.count("rollout-num-gpus-per-engine", 1) / task.pipeline_parallel);
+  const int width = std::max(1, settings.count("rollout-num-gpus-per-engine", 1) / task.pipeline_parallel);
+  const int replicas =
+      settings.flag("sglang-enable-dp-attention", false) ? settings.count("sglang-dp-size", 1) : 1;
+  if (width % replicas != 0)
+    throw_bad_input("sglang-dp-size: SGLang refuses " + std::to_string(replicas) + ": it does not divide the " +
+                    std::to_string(width) + " GPUs of an engine");
+  task.tensor_parallel = width / replicas;
   execution.expert_parallel = settings.count("sglang-ep-size", 1);
-  split_engine_experts(task.tensor_parallel, execution);
+  if (problem.workflow.model_of(problem.workflow.task(kSlimeEngine)).experts) split_engine_experts(width, task);
   execution.offload_weights = read_slime_switch(settings, "offload-rollout", settings.flag("colocate", false));
   task.options.decode_batch_sequences =
-      settings.count("sglang-server-concurrency", task.options.decode_batch_sequences);
+      std::max(1, settings.count("sglang-server-concurrency", task.options.decode_batch_sequences) / replicas);
   execution.prefill_chunk_tokens =
-      settings.integer("sglang-chunked-prefill-size", execution.prefill_chunk_tokens);
+      settings.integer("sglang-chunked-prefill-size", execution.prefill_chunk_tokens) / replicas;
   complete_layout(kSlimeEngine, problem, 0, 0, config);
   constexpr double kDefaultFraction = 0.85;  // of SGLang on GPUs of 80 GB
   take_engine_fraction(

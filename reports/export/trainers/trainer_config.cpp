@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "costmodel/problem/work.h"
 #include "sextant/error.h"
 #include "sextant/task_choices.h"
 
@@ -16,7 +17,10 @@ constexpr double kFractionDigits = 1000;
 double engine_weight_bytes(const TrainerTask& task, const Model& model, Precision precision) {
   const Precision stored =
       task.options.execution.weight_precision.value_or(task.options.execution.precision.value_or(precision));
-  return model.parameters() * bytes_per_element(stored) / (task.tensor_parallel * task.pipeline_parallel);
+  const double experts = model.layers * model.layer_expert_parameters();
+  const double on_device = (model.parameters() - experts) / task.tensor_parallel +
+                           experts / expert_width(task.options.execution, task.tensor_parallel);
+  return on_device * bytes_per_element(stored) / task.pipeline_parallel;
 }
 
 // Nodes whose numbers of GPUs differ are divided into equal parts.

@@ -145,6 +145,10 @@ void write_engine(const TrainerConfig& config, const TrainerProblem& problem, Tr
   settings.set(root + "name", "vllm");
   settings.set(root + "n", problem.workflow.responses_per_prompt);
   settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
+  if (execution.expert_parallel > 1) {
+    settings.set(root + "data_parallel_size", attention_replicas(task));
+    settings.set(root + "expert_parallel_size", execution.expert_parallel);
+  }
   settings.set(root + "gpu_memory_utilization", engine_fraction(task_names::kActorGeneration, config, problem));
   settings.set(root + "max_num_seqs", task.options.decode_batch_sequences);
   if (execution.prefill_chunk_tokens > 0)
@@ -339,6 +343,13 @@ void read_engine(const TrainerSettings& settings, const TrainerProblem& problem,
   TrainerTask& task = config.tasks.at(name);
   Execution& execution = task.options.execution;
   task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 2);
+  execution.expert_parallel = settings.count(root + "expert_parallel_size", 1);
+  const int replicas = settings.count(root + "data_parallel_size", 1);
+  if (execution.expert_parallel > 1 && execution.expert_parallel != task.tensor_parallel * replicas)
+    throw_bad_input(root + "expert_parallel_size: verl refuses " + std::to_string(execution.expert_parallel) +
+                    ": it is not tensor_model_parallel_size x data_parallel_size, " +
+                    std::to_string(task.tensor_parallel) + " x " + std::to_string(replicas));
+  keep_experts_whole(task.tensor_parallel, execution);
   task.options.decode_batch_sequences =
       settings.count(root + "max_num_seqs", task.options.decode_batch_sequences);
   execution.prefill_chunk_tokens =
@@ -410,6 +421,10 @@ std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkPro
     Execution& execution = plan.tasks.at(task.name).execution;
     if (task.kind == TaskKind::training && profile.has_stages_outermost && execution.zero_stage > 1)
       execution.zero_stage = 1;
+    if (task.kind != TaskKind::generation) continue;
+    TaskPlan& engine = plan.tasks.at(task.name);
+    fit_engine_experts(engine);
+    keep_experts_whole(engine.tensor_parallel(engine.replicas.front().stages.front()), execution);
   }
   if (workflow.has_task(task_names::kCriticTraining) && workflow.has_task(task_names::kCriticInference)) {
     const TaskPlan& training = plan.tasks.at(task_names::kCriticTraining);
@@ -419,13 +434,15 @@ std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkPro
       pass.micro_batch_sequences = training.micro_batch_sequences;
     }
   }
-  return plan == before ? "" : "Sharding and the unit of micro-batches are as the framework has them";
+  return plan == before ? ""
+                        : "Sharding, the unit of micro-batches and the distribution of the engine's "
+                          "experts are as the framework has them";
 }
 
 DialectRules verl_rules(const FrameworkProfile& profile) {
   DialectRules rules;
   rules.settle = settle_verl;
-  rules.more_options = {"inference.micro_batch_sequences"};
+  rules.more_options = {"inference.micro_batch_sequences", "generation.expert_tensor_parallel"};
   rules.more_options.emplace_back(profile.has_stages_outermost ? "inference.sequence_parallel"
                                                                : "inference.packed");
   return rules;

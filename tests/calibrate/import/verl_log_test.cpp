@@ -15,10 +15,15 @@ using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-const std::map<std::string, double>& only_step(const VerlLog& log) {
-  static const std::map<std::string, double> none;
+std::map<std::string, double> values_of(const Metrics& metrics) {
+  std::map<std::string, double> values;
+  for (const auto& [name, value] : metrics) values[std::string(name)] = value;
+  return values;
+}
+
+std::map<std::string, double> only_step(const VerlLog& log) {
   EXPECT_EQ(log.steps.size(), 1U);
-  return log.steps.empty() ? none : log.steps.front().metrics;
+  return log.steps.empty() ? std::map<std::string, double>{} : values_of(log.steps.front().metrics);
 }
 
 std::vector<int> numbers(const VerlLog& log) {
@@ -95,6 +100,20 @@ TEST(VerlLogTest, CountsRestarts) {
   EXPECT_FALSE(log.steps[2].is_first_of_process);
 }
 
+// Names at other places than in the line before, once and twice.
+TEST(VerlLogTest, LinesMayDifferInTheirMetrics) {
+  const VerlLog log = parse_verl_console(
+      "step:1 - a:1 - b:2 - c:3\nstep:2 - a:4 - val:5 - b:6 - c:7\nstep:3 - a:8 - b:9 - c:10\n"
+      "step:4 - c:11 - a:12 - a:13 - c:14\nstep:5 - c:15 - a:16 - b:17\n");
+  std::vector<std::map<std::string, double>> steps;
+  for (const VerlStep& step : log.steps) steps.push_back(values_of(step.metrics));
+  EXPECT_THAT(steps, ElementsAre(UnorderedElementsAre(Pair("a", 1), Pair("b", 2), Pair("c", 3)),
+                                 UnorderedElementsAre(Pair("a", 4), Pair("val", 5), Pair("b", 6), Pair("c", 7)),
+                                 UnorderedElementsAre(Pair("a", 8), Pair("b", 9), Pair("c", 10)),
+                                 UnorderedElementsAre(Pair("a", 13), Pair("c", 14)),
+                                 UnorderedElementsAre(Pair("a", 16), Pair("b", 17), Pair("c", 15))));
+}
+
 constexpr const char* kConfig =
     "(main_task pid=13624) {'actor_rollout_ref': {'actor': {'ppo_mini_batch_size': 256,\n"
     "(main_task pid=13624)                                  'use_dynamic_bsz': False},\n"
@@ -127,7 +146,7 @@ TEST(VerlLogTest, ReadsJsonLines) {
       "{\"step\":-1,\"data\":{\"timing_s/gen\":15.0}}\n"
       "{\"step\":3,\"data\":{\"timing_s/ge");
   EXPECT_EQ(numbers(log), (std::vector<int>{1, 2}));
-  EXPECT_THAT(log.steps.front().metrics, ElementsAre(Pair("timing_s/gen", 16.2)));
+  EXPECT_THAT(values_of(log.steps.front().metrics), ElementsAre(Pair("timing_s/gen", 16.2)));
 }
 
 TEST(PythonLiteralTest, ReadsNestedLiterals) {

@@ -44,7 +44,8 @@ TEST(CheckLog, TakesThePlanFromTheLaunchInTheLog) {
 }
 
 TEST(CheckLog, SaysThatTheStepIsNormal) {
-  const Printed outcome = run_sextant({"check", kPaste, "--import", "verl", "--gpus", "4xGH200"});
+  const Printed outcome = run_sextant({"check", kPaste, "--gpus", "4xGH200"});
+  EXPECT_THAT(outcome.err, HasSubstr("read as a log of verl"));
   EXPECT_THAT(outcome.out, ::testing::ContainsRegex("iteration +96.6 s .* as expected"));
   EXPECT_THAT(outcome.out, HasSubstr("none too slow"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("would explain")));
@@ -67,8 +68,9 @@ TEST(CheckLog, TakesThePlanFromAScript) {
       "  --rollout-batch-size 32 --n-samples-per-prompt $((2*4)) --global-batch-size 256 \\\n"
       "  --rollout-max-response-len 8192 --hf-checkpoint Qwen/Qwen3-8B --use-dynamic-batch-size \\\n"
       "  --max-tokens-per-gpu 9216 --tensor-model-parallel-size ${TP} --rollout-num-gpus-per-engine 2\n");
-  const Runs runs = imported({"slime", (folder.path() / "run.log").string(), "--config",
-                              (folder.path() / "run.sh").string(), "--gpus", "H100"});
+  const std::string file = (folder.path() / "run.log").string(), script = (folder.path() / "run.sh").string();
+  const Runs runs = imported({file, "--config", script, "--gpus", "H100"});
+  EXPECT_EQ(imported({"slime", file, "--config", script, "--gpus", "H100"}).runs, runs.runs);
   ASSERT_EQ(runs.runs.size(), 1U);
   const sextant::Run& run = runs.runs.front();
   EXPECT_EQ(runs.workflow_of(run).sequences(), 256);
@@ -77,8 +79,37 @@ TEST(CheckLog, TakesThePlanFromAScript) {
   EXPECT_EQ(run.iteration.median_s(), 102);
 }
 
+// Two logs of one framework are two runs to fit.
+TEST(CheckLog, CalibrateTakesLogs) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "coefficients.json").string();
+  const Printed outcome =
+      run_sextant({"calibrate", kPaste, "--gpus", "GH200", "--cross-validate", "none", "--out", out});
+  EXPECT_THAT(outcome.err, HasSubstr("read as a log of verl"));
+  EXPECT_THAT(outcome.out, HasSubstr("fitted to 1 runs"));
+}
+
+TEST(CheckLog, SaysWhatIsNeitherALogNorADocument) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "notes.txt").string();
+  write_text_file(file, "generation took 3 s\n");
+  for (const char* command : {"check", "calibrate", "import"}) {
+    const Printed outcome = run_sextant({command, file, "--gpus", "H100"});
+    EXPECT_EQ(outcome.exit_code, 2) << command;
+    EXPECT_THAT(outcome.err, HasSubstr("neither a runs document nor a log whose framework is recognised"))
+        << command;
+    EXPECT_THAT(outcome.err, HasSubstr("openrlhf")) << command;
+  }
+  const Printed both = run_sextant({"import", file, kPaste, "--gpus", "4xGH200", "--out", file + ".json"});
+  EXPECT_EQ(both.exit_code, 0) << both.err;  // the other log stays
+  EXPECT_THAT(both.err, HasSubstr("left out " + file + ": neither"));
+  const std::string runs = SEXTANT_TEST_DATA "/runs.json";
+  EXPECT_THAT(run_sextant({"check", runs, runs}).err, HasSubstr("one runs document at a time"));
+  EXPECT_THAT(run_sextant({"check", runs, "--gpus", "H100"}).err, HasSubstr("clusters of its own"));
+}
+
 TEST(CheckLog, NeedsTheGpus) {
-  const Printed outcome = run_sextant({"check", kPaste, "--import", "verl"});
+  const Printed outcome = run_sextant({"check", kPaste});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("--gpus"));
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "costmodel/terms/decode.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::testing {
@@ -121,6 +122,53 @@ TEST(ExpertParallel, GraphsReplayTheRouting) {
   TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), replayed), kMixture);
   inference.set(expert_layer_overhead_s, 0.25);
   EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 1e6), 4 * 3 * 0.25);  // graphs are of training
+}
+
+// Two replicas that hold the experts together: a micro-batch of 9 prompt tokens is 2 * 9 * 4 = 72 bytes to the other one.
+const TaskPlan kShared = with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), experts_over(2));
+
+TEST(ExpertParallel, ReplicasOfAnEngineGatherTheTokensOfAllAndScatterTheResults) {
+  const TermCase generation(kGeneration, kShared, kMixture);
+  EXPECT_EQ(terms::attention_replicas(generation.at()), 2);
+  EXPECT_EQ(terms::attention_group(generation.at()), device_ids({0, 1}));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(generation.at(), 0.0), 2 * 2 * 3 * (1 + 0.72));
+  Execution fused = kShared.execution;
+  fused.fused_dispatch = true;  // 1 - (1/2)^2 of the tokens have an expert on the other device
+  const TermCase dispatched(kGeneration, with(kShared, fused), kMixture);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(dispatched.at(), 0.0), 2 * 2 * 3 * (1 + 0.54));
+  // Trainers send tokens to their experts alone, whatever their replicas share.
+  EXPECT_EQ(terms::attention_replicas(TermCase(kTraining, kShared, kMixture).at()), 1);
+}
+
+TEST(ExpertParallel, ReplicasThatHoldAllExpertsExchangeNothing) {
+  const TaskPlan own = with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), experts_over(2));
+  const TermCase generation(kGeneration, own, kMixture, row_of_nodes(2, 2));
+  EXPECT_EQ(terms::attention_replicas(generation.at()), 1);
+  EXPECT_EQ(terms::decode_exchange_s(generation.at()), 0);
+}
+
+// 5 steps, 3 layers, 6 sequences a replica: 2 * 6 * 4 = 48 bytes there and back in each.
+TEST(ExpertParallel, EveryDecodeStepExchangesItsTokens) {
+  TermCase generation(kGeneration, kShared, kMixture);
+  EXPECT_DOUBLE_EQ(generation.work().live_sequences(), 6);
+  EXPECT_DOUBLE_EQ(terms::decode_exchange_s(generation.at()), 5 * 3 * 2 * 0.48);
+  generation.set(decode_latency_weight,
+                 1);  // gather and scatter have the steps of an all-reduce of two: 1 + 0.3
+  EXPECT_DOUBLE_EQ(terms::decode_latency_s(generation.at()), 5 * 3 * 1.3);
+  const double whole = terms::decode_s(generation.at());
+  TermCase alone(kGeneration, with(kShared, experts_over(1)), kMixture);
+  alone.set(decode_latency_weight, 1);
+  EXPECT_EQ(terms::decode_latency_s(alone.at()), 0);
+  EXPECT_DOUBLE_EQ(whole, terms::decode_kernels_s(generation.at()) + 5 * 3 * (1.3 + 2 * 0.48));
+}
+
+// Tensor-parallel replicas reduce after attention in each, and exchange in place of the second all-reduce of a layer.
+TEST(ExpertParallel, AnExchangeReplacesTheSecondAllReduce) {
+  const TaskPlan plan = with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), experts_over(4));
+  TermCase generation(kGeneration, plan, kMixture, row_of_nodes(2, 2));
+  generation.set(decode_latency_weight, 1);
+  EXPECT_EQ(terms::attention_group(generation.at()), device_ids({0, 2}));
+  EXPECT_DOUBLE_EQ(terms::decode_latency_s(generation.at()), 5 * 3 * (1.3 * 1 + 1.3 * 5));
 }
 
 TEST(ExpertParallel, RanksFollowEachOther) {

@@ -133,6 +133,20 @@ Workflow random_workflow(const FrameworkProfile& profile, std::mt19937& random) 
   return workflow;
 }
 
+// Engines hold whole experts on all GPUs of one replica or of several.
+void fit_experts(const TrainerProblem& problem, int replicas, TrainerTask& engine) {
+  Execution& execution = engine.options.execution;
+  if (execution.expert_parallel == 1) return;
+  execution.expert_tensor_parallel = 1;
+  const bool may_share = problem.profile.family != "nemo-rl" || problem.workflow.mode == Mode::synchronous ||
+                         execution.expert_parallel == engine.tensor_parallel;
+  const bool fits = execution.expert_parallel % engine.tensor_parallel == 0 &&
+                    replicas * engine.tensor_parallel % execution.expert_parallel == 0;
+  if (may_share && fits) return;
+  execution.expert_parallel = 1;
+  execution.expert_tensor_parallel = 0;
+}
+
 Plan random_sayable_plan(const TrainerProblem& problem, std::mt19937& random) {
   const Workflow& workflow = problem.workflow;
   const int gpus = problem.cluster.device_count();
@@ -161,6 +175,7 @@ Plan random_sayable_plan(const TrainerProblem& problem, std::mt19937& random) {
     left /= out.tensor_parallel;
     out.pipeline_parallel = random_divisor(std::min(left, 8), limits.max_pipeline_parallel, random);
     left /= out.pipeline_parallel;
+    if (task.kind == TaskKind::generation) fit_experts(problem, left, out);
     if (int& over = out.options.execution.sharded_over;
         over > 0 && (over >= left * context || left * context % over != 0))
       over = 0;

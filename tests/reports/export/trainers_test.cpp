@@ -319,6 +319,71 @@ TEST(TrainerScripts, RollListsOfGpusAreReadAsPythonReadsThem) {
   }
 }
 
+// An engine of 8 GPUs whose 4 replicas of 2 share the experts, in each framework's words.
+TEST(TrainerScripts, EnginesWithDataParallelAttention) {
+  struct Case {
+    const char* profile;
+    std::vector<std::string> lines;
+  };
+  const std::vector<Case> cases{
+      {"verl-fsdp",
+       {"rollout.tensor_model_parallel_size=2", "rollout.data_parallel_size=4",
+        "rollout.expert_parallel_size=8"}},
+      {"nemo-rl-dtensor", {"tensor_parallel_size: 2", "expert_parallel_size: 8"}},
+      {"slime",
+       {"--rollout-num-gpus-per-engine 8", "--sglang-ep-size 8", "--sglang-enable-dp-attention",
+        "--sglang-dp-size 4", "--sglang-moe-dense-tp-size 1", "--sglang-server-concurrency 400"}}};
+  for (const Case& one : cases) {
+    const Dialect& dialect = *std::find_if(dialect_table().begin(), dialect_table().end(),
+                                           [&](const Dialect& known) { return known.profile == one.profile; });
+    const FrameworkProfile& profile = shipped_profile(std::string(dialect.profile));
+    const Cluster cluster = gpu_cluster(2);
+    Workflow workflow;
+    Plan plan;
+    std::mt19937 random(1);
+    do {  // a mixture without other tasks than those that every framework has
+      workflow = random_workflow(profile, random);
+    } while (!workflow.models.at("actor").experts || workflow.mode != Mode::synchronous ||
+             workflow.has_task(task_names::kRewardInference) || workflow.has_task(task_names::kCriticTraining));
+    const TrainerProblem problem{workflow, cluster, profile};
+    plan = random_sayable_plan(problem, random);
+    TaskPlan& engine = plan.tasks.at(task_names::kActorGeneration);
+    engine.execution.expert_parallel = 8;
+    engine.execution.expert_tensor_parallel = 1;
+    engine.execution.prefill_chunk_tokens = 8192;
+    engine.decode_batch_sequences = 100;
+    const std::set<DeviceId> devices = engine.devices();
+    engine.replicas = replicas_on({devices.begin(), devices.end()}, {32}, 2, false);
+    engine.execution.offload_weights = true;
+    const ExportedPlan exported = export_plan(plan, problem, dialect);
+    EXPECT_TRUE(exported.plan.tasks.at(task_names::kActorGeneration) == engine) << one.profile;
+    for (const std::string& line : one.lines) EXPECT_THAT(exported.text, HasSubstr(line)) << one.profile;
+    const Plan back = with_cache_of(read_exported(exported.text, problem, dialect), exported.plan);
+    EXPECT_TRUE(back == exported.plan) << one.profile << ": " << differences(back, exported.plan);
+  }
+}
+
+// Routed experts are divided by the devices of all replicas, other weights by those of one.
+TEST(TrainerScripts, EnginesThatShareExpertsHoldAPartOfThem) {
+  TrainerTask engine;
+  engine.tensor_parallel = 2;
+  engine.options.execution.kv_cache_bytes = 10e9;
+  Model model;
+  model.layers = 10;
+  model.hidden = 1000;
+  model.heads = model.kv_heads = 10;
+  model.head_dim = 100;
+  model.experts = Experts{8, 2, 4000, 0, 0};
+  const double experts = 2 * model.layers * model.layer_expert_parameters();
+  const double others = 2 * model.parameters() - experts;
+  const auto fraction = [&] { return engine_memory_fraction(engine, model, Precision::bf16, 80e9); };
+  EXPECT_NEAR(fraction(), 0.03 + (10e9 + (others + experts) / 2) / 80e9, 0.5e-3);
+  engine.options.execution.expert_parallel = 8;
+  engine.options.execution.expert_tensor_parallel = 1;
+  EXPECT_NEAR(fraction(), 0.03 + (10e9 + others / 2 + experts / 8) / 80e9, 0.5e-3);
+  EXPECT_NEAR(kv_cache_bytes_of(fraction(), engine, model, Precision::bf16, 80e9), 10e9, 0.5e-3 * 80e9);
+}
+
 TEST(TrainerScripts, DegreesOfAReaLAreThoseOfItsGrammar) {
   const ArealDegrees all = areal_degrees("megatron:d2t4p3c2e8", "x");
   EXPECT_EQ(all.gpus(), 48);

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "ask/question.h"
 #include "calibrate/import/records/log_times.h"
-#include "cli/ask/question.h"
 #include "sextant/cluster.h"
 #include "sextant/framework_profile.h"
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant::cli {
+namespace sextant {
 
 struct ConfigurationOptions {
   std::string from;  // empty: the files are logs
@@ -39,4 +39,4 @@ struct ConfiguredRun {
 // passes that they time are run, whatever the configuration says. Throws Error(bad_input).
 [[nodiscard]] ConfiguredRun read_configured_run(const ConfigurationOptions& options, const LogBand* measured);
 
-}  // namespace sextant::cli
+}  // namespace sextant

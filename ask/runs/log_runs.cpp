@@ -1,21 +1,23 @@
-#include "cli/fit/log_runs.h"
+#include "ask/runs/log_runs.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "ask/data_files.h"
+#include "ask/document_source.h"
 #include "ask/words/stated_gpus_text.h"
+#include "calibrate/import/format_of_log.h"
 #include "calibrate/import/import.h"
 #include "calibrate/import/records/measured_iteration.h"
 #include "calibrate/import/records/run_parts.h"
-#include "cli/shared/command.h"
+#include "core/text_lines.h"
 #include "reports/import/importers.h"
 #include "reports/import/launch_in_log.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 // The parts of a timer that the workflow has, joined; empty: none.
@@ -72,11 +74,17 @@ std::string gpus_text(const StatedGpus& gpus, const Facts& facts) {
   return count + "x" + found.name;
 }
 
+// A log and its format.
+struct Log {
+  std::string file;
+  std::string format;
+};
+
 ConfigurationOptions configuration_for(const LogOptions& options, const LogTimes& times,
-                                       const std::string& launch, const std::string& log, const Facts& facts) {
+                                       const std::string& launch, const Log& log, const Facts& facts) {
   ConfigurationOptions configuration = options.configuration;
-  configuration.from = options.format;
-  configuration.files = launch.empty() ? options.configs : std::vector<std::string>{log};
+  configuration.from = log.format;
+  configuration.files = launch.empty() ? options.configs : std::vector<std::string>{log.file};
   configuration.launch = launch;
   const bool names_gpus = !configuration.cluster.gpus.empty() || !configuration.cluster_document.empty();
   if (!names_gpus && !times.gpus.gpu.empty()) configuration.cluster.gpus = gpus_text(times.gpus, facts);
@@ -116,11 +124,32 @@ void append(Imported more, Imported& all) {
   all.left_out.insert(all.left_out.end(), more.left_out.begin(), more.left_out.end());
 }
 
+std::string known_formats() {
+  std::string names;
+  for (const ImportFormat& format : import_formats())
+    names += (names.empty() ? "" : ", ") + std::string(format.name);
+  return names;
+}
+
+// An empty format: the log does not tell it.
+Log log_in(const std::string& file, const std::string& format, std::vector<std::string>& notes) {
+  if (!format.empty()) return {file, format};
+  Log log{file, format_of_log(file)};
+  if (!log.format.empty()) notes.push_back(file + ": read as a log of " + log.format);
+  return log;
+}
+
+std::string why_no_log() {
+  return "neither a runs document nor a log whose framework is recognised by its metrics; name it: " +
+         known_formats();
+}
+
 // The launch of the framework in a console log that has not printed its whole configuration.
 std::string launch_of(const std::string& log, const Importer* importer) {
   const std::string end = std::filesystem::path(log).extension().string();
   if (importer == nullptr || end == ".json" || end == ".jsonl" || end == ".csv") return "";
-  const std::string text = read_text_file(log);
+  constexpr std::size_t kBeginning = std::size_t{16} << 20;  // a launch stands above the log
+  const std::string text = beginning_of_file(log, kBeginning);
   if (text.find("{'actor_rollout_ref'") != std::string::npos) return "";
   return launch_in_log(text, importer->source.programs);
 }
@@ -131,20 +160,61 @@ LogRuns read_log_runs(const LogOptions& options) {
   const std::filesystem::path data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
   const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
   const StatedGpus stated = stated_gpus_from_text(options.configuration.cluster.gpus, facts, data);
-  const Importer* importer = find_importer(options.format);
-  if (!options.configs.empty() && importer == nullptr)
-    throw_bad_input("--config: configurations of " + options.format + " are not read");
   LogRuns out;
-  for (const std::string& log : options.logs) {
-    const std::string launch = options.configs.empty() ? launch_of(log, importer) : "";
-    if (launch.empty() && options.configs.empty()) {
-      append(import_runs(options.format, {log}, facts, stated), out.imported);
+  for (const std::string& file : options.logs) {
+    const Log log = log_in(file, options.format, out.notes);
+    if (log.format.empty() && options.logs.size() == 1) throw_bad_input(file + ": " + why_no_log());
+    if (log.format.empty()) {
+      out.imported.left_out.push_back({file, why_no_log()});
       continue;
     }
-    for (const LogTimes& times : import_times(options.format, {log}, stated))
+    const Importer* importer = find_importer(log.format);
+    if (!options.configs.empty() && importer == nullptr)
+      throw_bad_input("--config: configurations of " + log.format + " are not read");
+    const std::string launch = options.configs.empty() ? launch_of(file, importer) : "";
+    if (launch.empty() && options.configs.empty()) {
+      append(import_runs(log.format, {file}, facts, stated), out.imported);
+      continue;
+    }
+    for (const LogTimes& times : import_times(log.format, {file}, stated))
       add_configured(times, configuration_for(options, times, launch, log, facts), out);
   }
   return out;
 }
 
-}  // namespace sextant::cli
+namespace {
+
+bool is_runs_document(const std::string& source) {
+  if (is_document_text(source)) return true;
+  constexpr std::size_t kBeginning = std::size_t{1} << 20;
+  return beginning_of_file(source, kBeginning).find("\"sextant.runs/") != std::string::npos;
+}
+
+// JSON that is no log is read as a document, whose reader says what is wrong with it.
+bool is_read_as_document(const std::string& source) {
+  return is_runs_document(source) ||
+         (std::filesystem::path(source).extension() == ".json" && format_of_log(source).empty());
+}
+
+}  // namespace
+
+LogRuns read_runs(const LogOptions& options) {
+  if (!options.format.empty()) return read_log_runs(options);
+  if (options.logs.size() > 1 && std::any_of(options.logs.begin(), options.logs.end(), is_runs_document))
+    throw_bad_input("one runs document at a time; several files are logs");
+  if (options.logs.size() != 1 || !is_read_as_document(options.logs.front())) return read_log_runs(options);
+  if (!options.configs.empty() || !options.configuration.cluster.gpus.empty())
+    throw_bad_input("--config and --gpus: a runs document has plans and clusters of its own");
+  LogRuns out;
+  out.imported.runs = document_of<Runs>(options.logs.front());
+  return out;
+}
+
+std::vector<std::string> left_out_lines(const Imported& imported) {
+  std::vector<std::string> lines;
+  for (const LeftOut& record : imported.left_out)
+    lines.push_back("left out " + record.record + ": " + record.reason);
+  return lines;
+}
+
+}  // namespace sextant

@@ -1,4 +1,4 @@
-#include "cli/fit/configured_models.h"
+#include "ask/runs/configured_models.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include "core/in_file.h"
 #include "sextant/error.h"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 Facts shipped() {
@@ -88,4 +88,4 @@ Model ConfiguredModels::found(const std::string& name) {
   return model.model;
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

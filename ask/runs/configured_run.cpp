@@ -1,4 +1,4 @@
-#include "cli/fit/configured_run.h"
+#include "ask/runs/configured_run.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,15 +7,15 @@
 
 #include "ask/data_files.h"
 #include "ask/framework.h"
+#include "ask/runs/configured_cluster.h"
+#include "ask/runs/configured_models.h"
 #include "ask/words/lengths_text.h"
-#include "cli/fit/configured_cluster.h"
-#include "cli/fit/configured_models.h"
 #include "core/in_file.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant::cli {
+namespace sextant {
 namespace {
 
 // These parts of the longest prompt and response are assumed to be used on average, as in question.cpp.
@@ -206,6 +206,7 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
   out.assumed.insert(out.assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   out.plan = configured_plan(run, options, {out.workflow, out.cluster, out.profile}, warnings);
+  for (std::string& warning : out.workflow.context_warnings()) warnings.push_back(std::move(warning));
   if (run.settings.unread().size() == run.settings.all().size())
     throw_bad_input("no setting of " + options.from +
                     " was found; give a launch script, a list of settings or a YAML file of " + options.from);
@@ -234,4 +235,4 @@ ConfiguredRun read_configured_run(const ConfigurationOptions& options, const Log
   }
 }
 
-}  // namespace sextant::cli
+}  // namespace sextant

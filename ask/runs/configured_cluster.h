@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/ask/question.h"
+#include "ask/question.h"
 #include "reports/export/trainers/script_comments.h"
 #include "reports/import/importer.h"
 #include "sextant/cluster.h"
 
-namespace sextant::cli {
+namespace sextant {
 
 struct ClusterSources {
   std::string document;   // --cluster; empty: not given
@@ -23,4 +23,4 @@ struct ClusterSources {
 [[nodiscard]] Cluster configured_cluster(const ClusterSources& sources, const RunFacts& facts,
                                          std::vector<std::string>& assumed, std::vector<std::string>& notes);
 
-}  // namespace sextant::cli
+}  // namespace sextant
