@@ -48,7 +48,7 @@ printf '{%s, %s' "$(envelope workflow)" "${one#\{}" >workflow.json
 commands_of() {
   sed -n '/^```sh$/,/^```$/p' "$root/$1" | sed -e ':join' -e '/\\$/{N;s/\\\n */ /;b join' -e '}' |
     grep -E '^(mpirun -n 2 )?sextant (probe|proxy|import|calibrate|validate|plan|predict|report|export|coefficients|diff) ' |
-    grep -v -e ' --devices\? gpu' -e ' --hosts ' -e ' import verl ' -e ' last-week.json ' | sed 's/   *#.*//'
+    grep -v -e ' --devices\? gpu' -e ' --hosts ' -e ' import verl ' -e ' train.log ' -e ' last-week.json ' | sed 's/   *#.*//'
 }
 count=0
 run_page() {
