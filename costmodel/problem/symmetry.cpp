@@ -53,6 +53,20 @@ void sign(const Replica& replica, const ReplicaWork& work, const Cluster& cluste
   }
 }
 
+// Appends the places of replicas that hold their experts together with this one (terms/expert_parallel.h).
+void sign_expert_group(const TaskPlan& plan, std::size_t replica, const Cluster& cluster,
+                       std::vector<int>& signature) {
+  const double degree = plan.tensor_parallel(plan.replicas[replica].stages.front());
+  const auto together = static_cast<std::size_t>(expert_width(plan.execution, degree) / degree);
+  if (together < 2) return;
+  const std::size_t first = replica / together * together;
+  Places places(cluster);
+  places.append(plan.replicas[replica].stages.front().devices.front(), signature);
+  for (std::size_t i = first; i < std::min(first + together, plan.replicas.size()); ++i) {
+    for (const Stage& stage : plan.replicas[i].stages) places.append(stage.devices.front(), signature);
+  }
+}
+
 // Layers [first, first + layers) that lie in one stage of every replica.
 struct Segment {
   int first = 0;
@@ -330,6 +344,7 @@ std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vecto
   for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
     if (are_alike) {
       sign(plan.replicas[i], work[i], cluster, signature);
+      sign_expert_group(plan, i, cluster, signature);
       const auto [found, is_new] = class_of.try_emplace(signature, classes.size());
       if (!is_new) {
         ++classes[found->second].count;

@@ -267,9 +267,9 @@ UnneededSettings slime_unneeded() {
       "clip-grad", "adam-*", "critic-lr*", "num-critic-only-steps", "value-clip", "use-wandb", "wandb-*",
       "use-tensorboard", "tensorboard-*", "tb-*", "seed", "attention-dropout", "hidden-dropout",
       "attention-softmax-in-fp32", "attention-backend", "log-*", "loss-mask-type", "num-gpus-per-node",
-      "recompute-method", "recompute-num-layers", "recompute-modules", "sglang-log-level", "sglang-router-*",
-      "rollout-num-gpus*", "hf-checkpoint", "train-memory-margin-bytes", "transformer-impl",
-      "distributed-timeout-minutes",
+      "recompute-method", "recompute-num-layers", "recompute-modules", "sglang-log-level",
+      "sglang-moe-dense-tp-size", "sglang-router-*", "rollout-num-gpus*", "hf-checkpoint",
+      "train-memory-margin-bytes", "transformer-impl", "distributed-timeout-minutes",
       // the shape of the model, which its name gives
       "num-layers", "hidden-size", "ffn-hidden-size", "num-attention-heads", "group-query-attention",
       "num-query-groups", "kv-channels", "qk-layernorm", "use-rotary-position-embeddings", "rotary-*",
