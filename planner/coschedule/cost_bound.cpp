@@ -77,7 +77,7 @@ class ColumnGeneration {
 
   [[nodiscard]] RelaxedPlacements run() && {
     // Without a solver, only the first prices.
-    if (!groups_.has_solver()) (void)prove(prices_, kCoarse);
+    if (!groups_.has_solver()) (void)prove(prices_, kFine);
     while (groups_.has_solver() && !bound_.is_tight && !is_over() && next_round()) {
     }
     bound_.groups = groups_.size();
