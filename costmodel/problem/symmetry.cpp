@@ -53,19 +53,47 @@ void sign(const Replica& replica, const ReplicaWork& work, const Cluster& cluste
   }
 }
 
-// Appends the places of replicas that hold their experts together with this one (terms/expert_parallel.h).
-void sign_expert_group(const TaskPlan& plan, std::size_t replica, const Cluster& cluster,
-                       std::vector<int>& signature) {
-  const double degree = plan.tensor_parallel(plan.replicas[replica].stages.front());
-  const auto together = static_cast<std::size_t>(expert_width(plan.execution, degree) / degree);
-  if (together < 2) return;
-  const std::size_t first = replica / together * together;
-  Places places(cluster);
-  places.append(plan.replicas[replica].stages.front().devices.front(), signature);
-  for (std::size_t i = first; i < std::min(first + together, plan.replicas.size()); ++i) {
-    for (const Stage& stage : plan.replicas[i].stages) places.append(stage.devices.front(), signature);
+// Groups of replicas that hold their experts together (terms/expert_parallel.h), numbered by the places of their members:
+// the exchange of a step depends on the group, whichever of its members asks.
+class ExpertGroups {
+ public:
+  ExpertGroups(const TaskPlan& plan, const Cluster& cluster) : plan_(plan), cluster_(cluster) {
+    const double degree = plan.tensor_parallel(plan.replicas.front().stages.front());
+    together_ = static_cast<std::size_t>(expert_width(plan.execution, degree) / degree);
   }
-}
+
+  // Appends the number of the replica's group, if there are groups. Replicas are taken in order.
+  void append(std::size_t replica, std::vector<int>& signature) {
+    if (together_ < 2) return;
+    if (replica % together_ == 0) number_ = number_of(replica);
+    signature.push_back(number_);
+    if (!plan_.execution.fused_dispatch) return;
+    // An all-to-all counts from the replica on.
+    Places places(cluster_);
+    places.append(plan_.replicas[replica].stages.front().devices.front(), signature);
+    append_members(replica / together_ * together_, places, signature);
+  }
+
+ private:
+  int number_of(std::size_t first) {
+    std::vector<int> signature;
+    Places places(cluster_);
+    append_members(first, places, signature);
+    return numbers_.try_emplace(std::move(signature), static_cast<int>(numbers_.size())).first->second;
+  }
+
+  void append_members(std::size_t first, Places& places, std::vector<int>& signature) const {
+    for (std::size_t i = first; i < std::min(first + together_, plan_.replicas.size()); ++i) {
+      for (const Stage& stage : plan_.replicas[i].stages) places.append(stage.devices.front(), signature);
+    }
+  }
+
+  const TaskPlan& plan_;
+  const Cluster& cluster_;
+  std::size_t together_ = 1;
+  int number_ = 0;
+  std::map<std::vector<int>, int> numbers_;
+};
 
 // Layers [first, first + layers) that lie in one stage of every replica.
 struct Segment {
@@ -339,12 +367,13 @@ std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vecto
   std::vector<ReplicaClass> classes;
   std::map<std::vector<int>, std::size_t> class_of;
   std::vector<int> signature;
+  ExpertGroups expert_groups(plan, cluster);
   // Replicas that are alike may be behind trunks that are not the same.
   const bool are_alike = cluster.has_uniform_links() && !cluster.has_trunks();
   for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
     if (are_alike) {
       sign(plan.replicas[i], work[i], cluster, signature);
-      sign_expert_group(plan, i, cluster, signature);
+      expert_groups.append(i, signature);
       const auto [found, is_new] = class_of.try_emplace(signature, classes.size());
       if (!is_new) {
         ++classes[found->second].count;

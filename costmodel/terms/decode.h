@@ -7,7 +7,8 @@
 // layer (by its kernels, kernels.h), per step and per sequence, latency of collectives and transfers in every
 // step, and the wait of pipeline stages for each other. work.h has the number of steps and of live sequences.
 // Experts: a step reads the experts to which any of its tokens is routed; sharded over EP ranks each reads its
-// own. Where replicas hold them together, the step's tokens are exchanged (expert_parallel.h). Attention and head have 16-bit operands whatever the format of the products.
+// own. Where replicas hold them together, the step's tokens are exchanged (expert_parallel.h). Attention and head have
+// 16-bit operands whatever the format of the products.
 #pragma once
 
 #include <algorithm>

@@ -32,6 +32,7 @@ std::vector<CostedSet> Pricing::valuable(const std::vector<double>& prices, int 
   tolerance_ = 0;
   max_steps_ = steps;
   is_over_ = nullptr;
+  is_stopped_ = false;
   best_.assign(jobs_.size(), {});
   best_ratio_.assign(jobs_.size(), 1.0);
   price_sizes(prices);
