@@ -24,9 +24,10 @@ const Fields<Execution>& execution_fields() {
                "Model chunks that a device holds (interleaved schedule)."),
       optional("zero_stage", &Execution::zero_stage, whole(0, 3),
                "Sharded over the replicas: 1 optimizer state, 2 gradients too, 3 weights too (FSDP)."),
-      optional("sharded_over", &Execution::sharded_over, number_of(),
-               "Devices that share what ZeRO shards (hybrid sharding, HSDP); every group of them holds all of it. A "
-               "divisor of the devices that hold the same weights; 0: all of these."),
+      optional(
+          "sharded_over", &Execution::sharded_over, number_of(),
+          "Devices that share what ZeRO shards (hybrid sharding, HSDP); every group of them holds all of it. A "
+          "divisor of the devices that hold the same weights; 0: all of these."),
       optional("sequence_parallel", &Execution::sequence_parallel, flag(),
                "Norms and residuals split over the tensor-parallel group."),
       optional("packed", &Execution::packed, flag(),

@@ -114,7 +114,8 @@ void parse_plan(const JsonView& view, SearchRecord& search) {
   if (search.outcome != PlanOutcome::found) return;
   search.plan = view.required("plan").text();
   search.iteration_s = view.required("iteration_s").positive();
-  if (const auto devices = view.optional("devices")) search.devices = devices->count(1);  // 0: the first records do not say
+  if (const auto devices = view.optional("devices"))
+    search.devices = devices->count(1);  // 0: the first records do not say
   const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
   search.usd_per_hour = parse_optional<double>(view, "usd_per_hour", non_negative);
   search.usd_per_iteration = parse_optional<double>(view, "usd_per_iteration", non_negative);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <span>
 
 #include "core/json_value.h"
 #include "core/units.h"
@@ -80,15 +78,11 @@ class Judge {
       verdict_.rates.push_back(std::move(one));
     }
     add_bytes(known.name + " memory reads", type.memory_bytes_per_s, gpu.type.memory_bytes_per_s.value, 0);
-    if (types_with_links_.insert(known.name).second && cluster_.device_types().size() == 1) {
+    if (cluster_.device_types().size() == 1) {
       const auto& levels = cluster_.levels();
       if (const auto inside = levels.find(LinkLevel::within_node); inside != levels.end())
         add_bytes(known.name + " links of a node", inside->second.bytes_per_s,
                   gpu.within_node.bytes_per_s.value, kLowLink);
-      if (const auto outside = levels.find(LinkLevel::within_zone);
-          outside != levels.end() && cluster_.nodes().size() > 1)
-        add_bytes(known.name + " links between nodes", outside->second.bytes_per_s,
-                  gpu.between_nodes.bytes_per_s.value, kLowLink);
     }
   }
 
@@ -134,7 +128,7 @@ class Judge {
             ", usual are " + format_percent(*rate.usual_low, 0) + " to " + format_percent(*rate.usual_high, 0);
     }
     if (low > 0) text = "Slower than it should be: " + text + ".";
-    if (low == 0 && !verdict_.rates.empty()) text = "All measured rates are as they should be.";
+    if (low == 0 && !verdict_.rates.empty()) text = "No measured rate is below what is usual for its hardware.";
     if (!unknown_.empty()) {
       text += (text.empty() ? "" : " ") + std::string("No datasheet is known for ") + unknown_.front() +
               (unknown_.size() > 1 ? " and " + std::to_string(unknown_.size() - 1) + " more" : "") +
@@ -151,7 +145,6 @@ class Judge {
   ClusterVerdict verdict_;
   int measured_types_ = 0;
   std::vector<std::string> unknown_;
-  std::set<std::string> types_with_links_;
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ int main(int argc, char** argv) try {
         continue;
       }
       const sextant::CoscheduledJob job = scheduler.place(text_of(name));
-      std::printf("%s: %s, adds $%.2f an hour\n", name.c_str(), job.explanation.c_str(), job.added_usd_per_hour);
+      std::printf("%s: %s, adds $%.2f an hour\n", name.c_str(), job.explanation.c_str(),
+                  job.added_usd_per_hour);
     } catch (const sextant::Error& error) {  // this job only: the others are placed as before
       std::fprintf(stderr, "%s: %s\n", name.c_str(), error.what());
     }

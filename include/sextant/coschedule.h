@@ -15,8 +15,8 @@ namespace sextant {
 // The place of a job.
 struct CoscheduledJob {
   bool is_placed = false;
-  std::string group;                // name
-  std::vector<int> rollout_nodes;   // numbers inside the group
+  std::string group;                                      // name
+  std::vector<int> rollout_nodes;                         // numbers inside the group
   int group_rollout_nodes = 0, group_training_nodes = 0;  // of the group with the job
   double added_usd_per_hour = 0;
   double iteration_s = 0;   // of each job of the group, at most; of a placement with a probability, on average

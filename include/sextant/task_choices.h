@@ -35,8 +35,8 @@ struct TaskChoices {
 
   // True if the choices forbid some layouts.
   [[nodiscard]] bool has_rules() const {
-    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch ||
-           stages != StageRule::any || rank_order != RankOrder::any;
+    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch || stages != StageRule::any ||
+           rank_order != RankOrder::any;
   }
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };
@@ -62,7 +62,8 @@ struct DeviceRules {
     int count = 0;
     for (const auto& [task, other] : same) count += is_same(task, other) ? 0 : 1;
     for (const auto& [task, other] : apart) count += overlap(task, other) ? 1 : 0;
-    for (const auto& [task, other] : all_or_none) count += overlap(task, other) && !is_same(task, other) ? 1 : 0;
+    for (const auto& [task, other] : all_or_none)
+      count += overlap(task, other) && !is_same(task, other) ? 1 : 0;
     int shared = 0, different = 0;
     for (const auto& [task, other] : all_or_within) {
       shared += overlap(task, other) ? 1 : 0;
@@ -77,14 +78,14 @@ struct DeviceRules {
 // A framework's rules for layouts and options of several tasks, given by number. Searches choose for each task
 // alone; when one is over, its plan gets the best layouts and options that obey (planner/search/finish.h).
 struct EngineRules {
-  TaskPairs same_layout;             // one engine runs both tasks
+  TaskPairs same_layout;  // one engine runs both tasks
   struct Common {
     std::vector<std::size_t> tasks;
     std::vector<std::string> options;  // of option_of
   };
   std::vector<Common> common_options = {};
   std::map<std::size_t, OffloadRule> offload_when_shared = {};  // by task
-  std::size_t generation = 0, training = 0;  // the tasks that share devices, or not
+  std::size_t generation = 0, training = 0;                     // the tasks that share devices, or not
 
   [[nodiscard]] bool empty() const {
     return same_layout.empty() && common_options.empty() && offload_when_shared.empty();

@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "core/in_file.h"
 #include "calibrate/import/records/run_parts.h"
 #include "calibrate/import/verl/verl.h"
+#include "core/in_file.h"
 #include "core/text.h"
 #include "documents/values/fields.h"
 #include "lab/claims/families.h"

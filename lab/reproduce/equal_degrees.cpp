@@ -30,8 +30,8 @@ Plan plan_on(const Devices& generating, const Devices& others, const StudyCell& 
   Plan plan{"equal degrees", {}, cell.weight_sync};
   for (std::size_t t = 0; t < cell.workflow.tasks.size(); ++t) {
     const Task& task = cell.workflow.tasks[t];
-    plan.tasks[task.name] = task_on(task.kind == TaskKind::generation ? generating : others, cell, t,
-                                    tensor_parallel, micro_batch);
+    plan.tasks[task.name] =
+        task_on(task.kind == TaskKind::generation ? generating : others, cell, t, tensor_parallel, micro_batch);
   }
   return plan;
 }

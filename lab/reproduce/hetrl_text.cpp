@@ -68,18 +68,26 @@ std::vector<Cause> hetrl_causes() {
   add_cause(all, {"single-region, sync: sha-ea over verl, all GPUs"},
             "verl has to use the 16 L4. Where it may leave them out, the group before this one, 2.43 to 3.00x "
             "become 1.49 to 1.96x in five of six cells.");
-  add_cause(all, {"multi-region-hybrid, sync: sha-ea over verl", "multi-region-hybrid, sync: sha-ea over verl, all GPUs", "multi-region-hybrid, async: sha-ea over verl", "multi-region-hybrid, async: sha-ea over verl, all GPUs"},
-            "our verl searches its degrees. With one tensor parallelism for all tasks, that of a machine "
-            "(hetrl-equal-degrees, all GPUs), all cells that fit agree: 4.14 to 4.97x synchronous, 4.23 to "
-            "5.43x asynchronous, of 4B and GRPO of 8B; the others exceed the GPUs' memory. 14B exceeds "
-            "the range because the plan of a verl that takes GPUs to be alike runs pipelines of 4 to 16 "
-            "stages across regions; with degrees for the real GPUs verl-split (aware) leaves 1.1 to 1.8x.");
-  add_cause(all, {"multi-country, sync: sha-ea over verl", "multi-country, sync: sha-ea over verl, all GPUs", "multi-country, async: sha-ea over verl", "multi-country, async: sha-ea over verl, all GPUs"},
+  add_cause(
+      all,
+      {"multi-region-hybrid, sync: sha-ea over verl", "multi-region-hybrid, sync: sha-ea over verl, all GPUs",
+       "multi-region-hybrid, async: sha-ea over verl",
+       "multi-region-hybrid, async: sha-ea over verl, all GPUs"},
+      "our verl searches its degrees. With one tensor parallelism for all tasks, that of a machine "
+      "(hetrl-equal-degrees, all GPUs), all cells that fit agree: 4.14 to 4.97x synchronous, 4.23 to "
+      "5.43x asynchronous, of 4B and GRPO of 8B; the others exceed the GPUs' memory. 14B exceeds "
+      "the range because the plan of a verl that takes GPUs to be alike runs pipelines of 4 to 16 "
+      "stages across regions; with degrees for the real GPUs verl-split (aware) leaves 1.1 to 1.8x.");
+  add_cause(all,
+            {"multi-country, sync: sha-ea over verl", "multi-country, sync: sha-ea over verl, all GPUs",
+             "multi-country, async: sha-ea over verl", "multi-country, async: sha-ea over verl, all GPUs"},
             "14B exceeds the range where verl takes GPUs to be alike: with degrees for the real GPUs (verl- "
             "split, aware) 3.3 to 7.4x become 1.1 to 1.7x. GRPO of 4B falls short (1.29x) because our verl "
             "searches its degrees: with one tensor parallelism for all tasks (hetrl-equal-degrees) on its "
             "best part of the cluster all ten cells that fit agree, 2.29 to 3.01x and 3.24 to 4.16x.");
-  add_cause(all, {"multi-continent, sync: sha-ea over verl", "multi-continent, sync: sha-ea over verl, all GPUs", "multi-continent, async: sha-ea over verl", "multi-continent, async: sha-ea over verl, all GPUs"},
+  add_cause(all,
+            {"multi-continent, sync: sha-ea over verl", "multi-continent, sync: sha-ea over verl, all GPUs",
+             "multi-continent, async: sha-ea over verl", "multi-continent, async: sha-ea over verl, all GPUs"},
             "our verl searches its degrees. With one tensor parallelism for all tasks, that of a machine "
             "(hetrl-equal-degrees, all GPUs), all six cells that fit agree: 3.50 to 4.45x and 4.13 to 5.21x. "
             "In a single region the same verl would be 4.1 to 5.3 times slower than sha-ea, where the paper "
@@ -88,21 +96,26 @@ std::vector<Cause> hetrl_causes() {
             "4B: 3.10 and 2.54x instead of 3.92 and 2.53x), links that regions share (hetrl-shared-links: 2.1 "
             "to 3.5x) and eight optimizer steps an iteration (hetrl-eight-steps, 4B asynchronous: 2.85 and "
             "2.26x).");
-  add_cause(all, {"single-region, async: sha-ea over streamrl", "multi-region-hybrid, async: sha-ea over streamrl", "multi-country, async: sha-ea over streamrl", "multi-continent, async: sha-ea over streamrl"},
+  add_cause(all,
+            {"single-region, async: sha-ea over streamrl", "multi-region-hybrid, async: sha-ea over streamrl",
+             "multi-country, async: sha-ea over streamrl", "multi-continent, async: sha-ea over streamrl"},
             "our StreamRL knows every GPU and leaves GPUs out, so that GRPO gains 1.03 to 1.23x only. The "
             "same two pools with GPUs taken to be alike, on all of them (column verl, all GPUs), leave 2.6 to "
             "13.4x between continents; on all GPUs with every GPU known (streamrl, all GPUs) it is 1.4 to "
             "3.4x. The paper's StreamRL lies between.");
-  add_cause(all, {"Qwen3-8B, single region: sha-ea over verl", "Qwen3-8B, single region: sha-ea over verl, all GPUs"},
-            "the 24 A100 disagree, 1.06 to 1.18x over a verl whose degrees were searched. With tensor "
-            "parallelism 8 for all tasks, a customary choice for machines of eight GPUs, verl makes 5.98 "
-            "(PPO) and 9.64 (GRPO) sequences/s and sha-ea 1.45 and 1.44 times as many, within 10 % of the "
-            "paper's least 1.57x; with 4 it is 1.19 and 1.17x. The paper does not say which degrees its verl "
-            "had. PPO on all GPUs: see the synchronous single region.");
+  add_cause(
+      all, {"Qwen3-8B, single region: sha-ea over verl", "Qwen3-8B, single region: sha-ea over verl, all GPUs"},
+      "the 24 A100 disagree, 1.06 to 1.18x over a verl whose degrees were searched. With tensor "
+      "parallelism 8 for all tasks, a customary choice for machines of eight GPUs, verl makes 5.98 "
+      "(PPO) and 9.64 (GRPO) sequences/s and sha-ea 1.45 and 1.44 times as many, within 10 % of the "
+      "paper's least 1.57x; with 4 it is 1.19 and 1.17x. The paper does not say which degrees its verl "
+      "had. PPO on all GPUs: see the synchronous single region.");
   add_cause(all, {"24 A100: sha-ea over exact"},
             "exact's search of asynchronous PPO was cut short after 2 s on a busy machine, 22 % below sha- "
             "ea's plan; with 3 s all four cells agree, at 0.985 to 1.00x.");
-  add_cause(all, {"largest gain over verl and streamrl", "largest gain over verl, all GPUs and streamrl", "mean gain over verl and streamrl", "mean gain over verl, all GPUs and streamrl"},
+  add_cause(all,
+            {"largest gain over verl and streamrl", "largest gain over verl, all GPUs and streamrl",
+             "mean gain over verl and streamrl", "mean gain over verl, all GPUs and streamrl"},
             "they follow from the groups above: with verl on all GPUs the mean is the paper's, and falls by a "
             "quarter where verl may leave GPUs out. The largest gains are asynchronous PPO of 14B.");
   return all;
@@ -124,12 +137,19 @@ std::vector<std::string> hetrl_balance_assumptions() {
 
 std::vector<Cause> hetrl_balance_causes() {
   std::vector<Cause> all;
-  add_cause(all, {"single-region, sync: load balancing over even load", "multi-region-hybrid, sync: load balancing over even load", "multi-country, sync: load balancing over even load", "multi-continent, sync: load balancing over even load", "single-region: largest gain of load balancing", "multi-region-hybrid: largest gain of load balancing", "multi-country: largest gain of load balancing", "multi-continent: largest gain of load balancing"},
-            "two searches by the clock are compared, and under load a cell differs between runs by as much as "
-            "the gain. Nearly all of it is the rollout's: with batches balanced there alone, as section 4.2 "
-            "has it, and even in the other tasks (the column of that name), GRPO in a single region still "
-            "gains more than the printed 1.12x. Why the paper's rollout with even load loses less to its L4 "
-            "is unsaid.");
+  add_cause(
+      all,
+      {"single-region, sync: load balancing over even load",
+       "multi-region-hybrid, sync: load balancing over even load",
+       "multi-country, sync: load balancing over even load",
+       "multi-continent, sync: load balancing over even load", "single-region: largest gain of load balancing",
+       "multi-region-hybrid: largest gain of load balancing", "multi-country: largest gain of load balancing",
+       "multi-continent: largest gain of load balancing"},
+      "two searches by the clock are compared, and under load a cell differs between runs by as much as "
+      "the gain. Nearly all of it is the rollout's: with batches balanced there alone, as section 4.2 "
+      "has it, and even in the other tasks (the column of that name), GRPO in a single region still "
+      "gains more than the printed 1.12x. Why the paper's rollout with even load loses less to its L4 "
+      "is unsaid.");
   return all;
 }
 // NOLINTEND(bugprone-suspicious-missing-comma)

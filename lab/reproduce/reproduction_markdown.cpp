@@ -233,7 +233,8 @@ std::string reproduction_as_markdown(const Reproduction& reproduction, const std
       command + "` made this page: " + format_number(reproduction.budget_s) + " s for each search, seed " +
       std::to_string(reproduction.seed) + ", " + std::to_string(reproduction.threads) +
       " threads.\n\n"
-      "Nothing here was measured unless an experiment says so: planners and baselines plan the papers' workflows on the papers' clusters, "
+      "Nothing here was measured unless an experiment says so: planners and baselines plan the papers' "
+      "workflows on the papers' clusters, "
       "and "
       "the cost model\n"
       "predicts what they plan. Published figures were measured on real clusters.\n\n" +

@@ -21,10 +21,10 @@ class Facts;
 struct Runs;
 
 enum class ContestantPlacement {
-  planned,    // by the planner, which knows the cluster
-  alike,      // by the planner, for as many equal devices; then run on the cluster
-  halves,     // generation on the first half of the devices, other tasks on the second, each by the planner
-  published,  // as the paper prints it
+  planned,        // by the planner, which knows the cluster
+  alike,          // by the planner, for as many equal devices; then run on the cluster
+  halves,         // generation on the first half of the devices, other tasks on the second, each by the planner
+  published,      // as the paper prints it
   equal_degrees,  // one tensor parallelism for all tasks (equal_degrees.h)
 };
 
@@ -115,8 +115,8 @@ struct Study {
 // reading: an alternative assumption, to find why figures disagree.
 enum class HetrlReading {
   as_read,
-  shared_links,  // HetrlLinks::per_region
-  broadcast,     // weights reach generation as in verl, by a broadcast around trainers and engines
+  shared_links,   // HetrlLinks::per_region
+  broadcast,      // weights reach generation as in verl, by a broadcast around trainers and engines
   equal_degrees,  // verl has one tensor parallelism for all tasks, that of a machine, 4 or 2
   eight_steps,    // eight optimizer steps an iteration
 };

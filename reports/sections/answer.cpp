@@ -234,17 +234,19 @@ std::string alternatives_text(const Explanation& explanation) {
 std::string trust_text(const ReportInput& input) {
   const Prediction& prediction = input.prediction->content;
   std::vector<std::string> far;
-  bool is_known = false;
+  std::optional<double> farthest;  // steps from the nearest run
   for (const std::string& task : tasks_of(prediction.tasks)) {
     const std::optional<Familiarity>& familiarity = prediction.tasks.at(task).familiarity;
-    is_known = is_known || familiarity.has_value();
-    if (familiarity && familiarity->extrapolating()) far.push_back(shown_name(task));
+    if (!familiarity) continue;
+    farthest = std::max(farthest.value_or(0), familiarity->distance);
+    if (familiarity->extrapolating()) far.push_back(shown_name(task));
   }
   std::string text;
-  if (is_known) {
-    text = far.empty() ? "Trust: runs like every task of this plan were measured."
-                       : "Trust: no run like " + shown_list(far) +
-                             " was measured, so that the prediction extrapolates.";
+  if (!far.empty()) {
+    text = "Trust: no run like " + shown_list(far) + " was measured, so that the prediction extrapolates.";
+  } else if (farthest) {
+    text = "Trust: all tasks are within what was measured; the nearest runs are at most " +
+           format_number(*farthest) + (*farthest == 1 ? " step" : " steps") + " away.";
   }
   if (input.coefficients && input.coefficients->content.fit && input.coefficients->content.fit->held_out) {
     const HeldOutSummary& held_out = *input.coefficients->content.fit->held_out;

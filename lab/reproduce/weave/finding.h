@@ -14,7 +14,7 @@ struct Printed {
 };
 
 // Adds one comparison. facts: what decided our number, for the sentence of a figure that disagrees.
-void add_finding(ReproducedExperiment& out, const Printed& printed, const std::string& cell, double ours, double low,
-                 double high, const std::string& facts);
+void add_finding(ReproducedExperiment& out, const Printed& printed, const std::string& cell, double ours,
+                 double low, double high, const std::string& facts);
 
 }  // namespace sextant::weave

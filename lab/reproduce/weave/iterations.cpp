@@ -61,7 +61,8 @@ struct Sized {
   const char* model;
   int training_tp, rollout_tp;
 };
-constexpr Sized k7b{"7B", "Qwen2.5-7B", 2, 1}, k14b{"14B", "Qwen2.5-14B", 2, 1}, k32b{"32B", "Qwen2.5-32B", 8, 2};
+constexpr Sized k7b{"7B", "Qwen2.5-7B", 2, 1}, k14b{"14B", "Qwen2.5-14B", 2, 1},
+    k32b{"32B", "Qwen2.5-32B", 8, 2};
 
 constexpr double kLongest = 8192;
 
@@ -95,7 +96,8 @@ TaskPlan spread_over(const Workflow& workflow, const Task& task, int tensor_para
 }
 
 // Generation from the device `rollout_first` on, everything else from the first device on, each on that many GPUs.
-Plan plan_of(const Workflow& workflow, const Sized& sized, int gpus, int rollout_first, WeightSyncMethod method) {
+Plan plan_of(const Workflow& workflow, const Sized& sized, int gpus, int rollout_first,
+             WeightSyncMethod method) {
   Plan plan{"as printed", {}, {method}};
   const std::vector<Execution> executions = usual_executions(workflow);
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
@@ -121,10 +123,14 @@ Contestant printed_plan(const char* name, Plan plan) {
 // Solo disaggregation and the ideal of Table 4.
 void add_solo(Study& study, const Facts& facts, const Sized& sized, int nodes, double solo_s, double ideal_s) {
   const int gpus = nodes * kNodeGpus;
-  const auto add = [&](const char* kind, int rollout_nodes, double mean_tokens, const char* group, double printed_s) {
+  const auto add = [&](const char* kind, int rollout_nodes, double mean_tokens, const char* group,
+                       double printed_s) {
     const Workflow workflow = weave_workflow(facts, sized, mean_tokens);
     const std::string name = std::string("alone/") + sized.size + "/" + kind;
-    study.cells.push_back({name, two_pools(facts, nodes, rollout_nodes), workflow, {},
+    study.cells.push_back({name,
+                           two_pools(facts, nodes, rollout_nodes),
+                           workflow,
+                           {},
                            {printed_plan(kAlone, plan_of(workflow, sized, gpus, rollout_nodes > 0 ? gpus : 0,
                                                          WeightSyncMethod::topology_aware))}});
     study.figures.push_back(
@@ -144,29 +150,42 @@ void add_sync(Study& study, const Facts& facts, const Sized& sized, int nodes, d
   const int gpus = nodes * kNodeGpus;
   const std::string name = "sync-" + std::to_string(gpus) + "/" + sized.size;
   StudyCell cell{name, two_pools(facts, nodes, nodes), workflow, {}, {}};
-  for (const auto& [contestant, method] : {std::pair{kTopologyAware, WeightSyncMethod::topology_aware},
-                                           std::pair{kFlat, WeightSyncMethod::flat}})
+  for (const auto& [contestant, method] :
+       {std::pair{kTopologyAware, WeightSyncMethod::topology_aware}, std::pair{kFlat, WeightSyncMethod::flat}})
     cell.contestants.push_back(printed_plan(contestant, plan_of(workflow, sized, gpus, gpus, method)));
   Sized wide = sized;
   wide.rollout_tp = kNodeGpus;  // one replica a node, which fetches one copy
   if (nodes > 1)
-    cell.contestants.push_back(printed_plan(kPerNode, plan_of(workflow, wide, gpus, gpus,
-                                                              WeightSyncMethod::per_replica)));
+    cell.contestants.push_back(
+        printed_plan(kPerNode, plan_of(workflow, wide, gpus, gpus, WeightSyncMethod::per_replica)));
   study.cells.push_back(std::move(cell));
   const char* group = nodes == 1 ? "weight sync, one node each: veRL over topology-aware"
                                  : "weight sync, two nodes each: veRL over topology-aware";
-  study.figures.push_back({group, "WEAVE, section 6.3 and Figure 13", Measure::weight_sync_s, {name, kFlat},
-                           Side{name, kTopologyAware}, low, high});
+  study.figures.push_back({group,
+                           "WEAVE, section 6.3 and Figure 13",
+                           Measure::weight_sync_s,
+                           {name, kFlat},
+                           Side{name, kTopologyAware},
+                           low,
+                           high});
   if (nodes > 1)
     study.figures.push_back({"weight sync, two nodes each: a copy for each node over topology-aware",
-                             "WEAVE, section 6.3 and Figure 13", Measure::weight_sync_s, {name, kPerNode},
-                             Side{name, kTopologyAware}, low, high});
+                             "WEAVE, section 6.3 and Figure 13",
+                             Measure::weight_sync_s,
+                             {name, kPerNode},
+                             Side{name, kTopologyAware},
+                             low,
+                             high});
 }
 
 }  // namespace
 
 Study weave_study(const Facts& facts) {
-  Study study{"weave", "WEAVE: Efficient Co-Scheduling for Disaggregated RL Post-Training (Wu et al.)", "verl-megatron", {}, {},
+  Study study{"weave",
+              "WEAVE: Efficient Co-Scheduling for Disaggregated RL Post-Training (Wu et al.)",
+              "verl-megatron",
+              {},
+              {},
               {}};
   add_solo(study, facts, k7b, 1, 257.7, 240.8);
   add_solo(study, facts, k32b, 2, 574.6, 516.7);

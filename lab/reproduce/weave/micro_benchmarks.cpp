@@ -33,7 +33,8 @@ double warm_start_s(const Facts& facts, const char* gpu, double bytes) {
 }
 
 // A job of the printed iteration alone, of which the rollout takes `over_training` times as long as the training.
-Job printed_job(const Facts& facts, const char* name, double solo_s, double over_training, const States& states) {
+Job printed_job(const Facts& facts, const char* name, double solo_s, double over_training,
+                const States& states) {
   constexpr double kMemoryRatio = 4.0 / 3.35;  // Table 1: decode reads memory
   Job job;
   job.name = name;
@@ -70,11 +71,25 @@ std::vector<Benchmark> benchmarks(const Facts& facts) {
   const Job a1 = type("A1", 257.7, 1, k7b), a2 = type("A2", 257.7, 1, k7b);
   const Job d1 = type("D1", 525.4, 2.5, k7b), d2 = type("D2", 525.4, 2.5, k7b), e = type("E", 525.4, 6, k14b);
   const Job c = wide(type("C", 574.6, 1, k32b), 2), short_c = wide(type("C", 574.6, kShortRollout, k32b), 2);
-  return {{"(a) Temporal Mux", {"a", 1, 1, {{a1, {0}}, {a2, {0}}}}, 257.7, 240.8, 261.8, 1.82, 1.73, 1.47},
-          {"(b) Train Mux", {"b", 3, 1, {{d1, {0}}, {d2, {1}}, {e, {2}}}}, 525.4, 490.3, 552.0, 1.90, 1.43, 1.35},
-          {"(c) Spatial Mux", {"c", 2, 2, {{c, {0, 1}}, {d1, {0}}, {d2, {1}}}}, 574.6, 516.7, 630.8, 1.99, 1.78, 1.43},
-          {"(c) with a shorter rollout of C", {"c", 2, 2, {{short_c, {0, 1}}, {d1, {0}}, {d2, {1}}}}, 574.6, 516.7, 630.8,
-           1.99, 1.78, 1.43}};
+  return {
+      {"(a) Temporal Mux", {"a", 1, 1, {{a1, {0}}, {a2, {0}}}}, 257.7, 240.8, 261.8, 1.82, 1.73, 1.47},
+      {"(b) Train Mux", {"b", 3, 1, {{d1, {0}}, {d2, {1}}, {e, {2}}}}, 525.4, 490.3, 552.0, 1.90, 1.43, 1.35},
+      {"(c) Spatial Mux",
+       {"c", 2, 2, {{c, {0, 1}}, {d1, {0}}, {d2, {1}}}},
+       574.6,
+       516.7,
+       630.8,
+       1.99,
+       1.78,
+       1.43},
+      {"(c) with a shorter rollout of C",
+       {"c", 2, 2, {{short_c, {0, 1}}, {d1, {0}}, {d2, {1}}}},
+       574.6,
+       516.7,
+       630.8,
+       1.99,
+       1.78,
+       1.43}};
 }
 
 double period_s(const Group& group) { return coschedule::best_turns(group, 0).period_s; }
@@ -126,8 +141,8 @@ std::string bottleneck(const Group& group) {
 
 void add_benchmark(ReproducedExperiment& out, const Benchmark& one, const Pools& pools) {
   const double period = period_s(one.group);
-  add_finding(out, {"iteration in a group", "WEAVE, Table 4", "s"}, one.name, period, one.printed_s, one.printed_s,
-              bottleneck(one.group));
+  add_finding(out, {"iteration in a group", "WEAVE, Table 4", "s"}, one.name, period, one.printed_s,
+              one.printed_s, bottleneck(one.group));
   const double ours =
       per_usd(std::vector<double>(one.group.members.size(), period), one.group.usd_per_hour(pools));
   const auto compared = [&](const char* group, double other, double printed) {
@@ -140,8 +155,8 @@ void add_benchmark(ReproducedExperiment& out, const Benchmark& one, const Pools&
            job_level_per_usd(one.group, pools, coschedule::gavel_use), one.over_gavel);
   compared("throughput at the same cost: WEAVE over veRL",
            job_level_per_usd(one.group, pools, coschedule::colocated_use), one.over_verl);
-  compared("throughput at the same cost: WEAVE over veRL at the ideal of Table 4",
-           ideal_per_usd(one, pools), one.over_verl);
+  compared("throughput at the same cost: WEAVE over veRL at the ideal of Table 4", ideal_per_usd(one, pools),
+           one.over_verl);
 }
 
 Group with_cold_starts(Group group) {
@@ -153,8 +168,9 @@ Group with_cold_starts(Group group) {
 // Section 3.2 and Figure 4.
 void add_starts(ReproducedExperiment& out, const Facts& facts, const std::vector<Benchmark>& all) {
   const double warm_s = warm_start_s(facts, "H800", k32b.training_bytes);
-  add_finding(out, {"cold start over warm start", "WEAVE, section 3.2 and Figure 4", "x"}, "largest state of Table 2",
-              kColdStart_s / warm_s, 0, 71.5, "our warm start takes " + format_seconds(warm_s));
+  add_finding(out, {"cold start over warm start", "WEAVE, section 3.2 and Figure 4", "x"},
+              "largest state of Table 2", kColdStart_s / warm_s, 0, 71.5,
+              "our warm start takes " + format_seconds(warm_s));
   double most = 0;
   std::string facts_of_most;
   for (const Benchmark& one : all) {
@@ -164,14 +180,17 @@ void add_starts(ReproducedExperiment& out, const Facts& facts, const std::vector
     facts_of_most = std::string(one.name) + " takes " + format_seconds(cold_s) + " with cold starts of " +
                     format_seconds(kColdStart_s);
   }
-  add_finding(out, {"throughput lost to cold starts", "WEAVE, section 3.2", "%"}, "most of the micro-benchmarks",
-              100 * most, 0, 45, facts_of_most);
+  add_finding(out, {"throughput lost to cold starts", "WEAVE, section 3.2", "%"},
+              "most of the micro-benchmarks", 100 * most, 0, 45, facts_of_most);
 }
 
 // Two jobs on one pair of nodes whose responses are log-normal with a median of a quarter of the maximum.
 Group pair_with_tails(const Facts& facts, double other_solo_s, const States& other, double batch_share) {
-  Group group{"pair", 1, 1, {{printed_job(facts, "7B", 257.7, 1, k7b), {0}},
-                             {printed_job(facts, "other", other_solo_s, 1, other), {0}}}};
+  Group group{"pair",
+              1,
+              1,
+              {{printed_job(facts, "7B", 257.7, 1, k7b), {0}},
+               {printed_job(facts, "other", other_solo_s, 1, other), {0}}}};
   coschedule::TraceRules lengths;
   lengths.response_median = 0.25;
   lengths.response_sigma = 0.8;
@@ -198,10 +217,10 @@ double gain_of_migration(const Group& group) {
 // Figure 12 (right): tails move at 80 % of the responses.
 void add_migration(ReproducedExperiment& out, const Facts& facts) {
   const auto add = [&](const char* cell, double other_solo_s, const States& other, double batch_share) {
-    add_finding(out,
-                {"throughput with migration of long tails over without", "WEAVE, section 6.3 and Figure 12", "x"}, cell,
-                gain_of_migration(pair_with_tails(facts, other_solo_s, other, batch_share)), 1.06, 1.28,
-                format_percent(batch_share, 0) + " of a decode step are in proportion to the live responses");
+    add_finding(
+        out, {"throughput with migration of long tails over without", "WEAVE, section 6.3 and Figure 12", "x"},
+        cell, gain_of_migration(pair_with_tails(facts, other_solo_s, other, batch_share)), 1.06, 1.28,
+        format_percent(batch_share, 0) + " of a decode step are in proportion to the live responses");
   };
   add("7B-8k and 7B-8k", 257.7, k7b, 0);
   add("7B-8k and 7B-8k, full batches", 257.7, k7b, 1);
@@ -220,8 +239,8 @@ void add_failure(ReproducedExperiment& out, const Benchmark& train_mux, const Po
   const double away_s = period_s(placement.groups.front());
   coschedule::take(placement, coschedule::place(placement, killed));
   const double after_s = period_s(placement.groups.front());
-  const Printed printed{"iteration of D1 and D2 after a failure of E, over that before", "WEAVE, section 6.6 and Figure 19",
-                        "x"};
+  const Printed printed{"iteration of D1 and D2 after a failure of E, over that before",
+                        "WEAVE, section 6.6 and Figure 19", "x"};
   const std::string facts = "before " + format_seconds(before_s) + ", without E " + format_seconds(away_s) +
                             ", after its return " + format_seconds(after_s);
   add_finding(out, printed, "while E is away", away_s / before_s, 0, 1, facts);

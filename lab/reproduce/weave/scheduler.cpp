@@ -71,8 +71,8 @@ Outcome run(const Setting& setting, std::uint64_t seed, const char* policy, Over
         if (placement.groups.empty() || placement.job_count() > kMaxJobs) return;
         optimum->ours += placement.usd_per_hour() * seconds;
         optimum->best +=
-            seconds *
-            cheapest_placement(placement.jobs(), placement.pools, {placement.pools, {}}, 0).placement.usd_per_hour();
+            seconds * cheapest_placement(placement.jobs(), placement.pools, {placement.pools, {}}, 0)
+                          .placement.usd_per_hour();
       };
     }
     const JobTrace trace = trace_of(setting, s);
@@ -83,7 +83,7 @@ Outcome run(const Setting& setting, std::uint64_t seed, const char* policy, Over
 
 struct PrintedRow {
   Setting setting;
-  double weave_low, weave_high;              // cost over the optimum
+  double weave_low, weave_high;  // cost over the optimum
   double random_low, random_high, random_kept_low, random_kept_high;
   double greedy_low, greedy_high, greedy_kept_low, greedy_kept_high;
 };
@@ -105,11 +105,12 @@ Row run_all(const Setting& setting, std::uint64_t seed) {
 void add_row(ReproducedExperiment& out, const char* source, const PrintedRow& printed, const Row& row) {
   const std::string& cell = printed.setting.name;
   const double best = row.weave.usd / row.optimum.ratio();
-  const std::string solo = "a group of its own for every job costs " + format_number(row.solo.usd / best) +
-                           " times the optimum";
+  const std::string solo =
+      "a group of its own for every job costs " + format_number(row.solo.usd / best) + " times the optimum";
   add_finding(out, {"cost over the optimum: WEAVE's Algorithm 1", source, "x"}, cell, row.optimum.ratio(),
               printed.weave_low, printed.weave_high, solo);
-  add_finding(out, {"promises kept: WEAVE's Algorithm 1", source, "%"}, cell, 100 * row.weave.kept, 100, 100, solo);
+  add_finding(out, {"promises kept: WEAVE's Algorithm 1", source, "%"}, cell, 100 * row.weave.kept, 100, 100,
+              solo);
   const auto baseline = [&](const char* cost, const char* kept, const Outcome& of, double low, double high,
                             double kept_low, double kept_high) {
     add_finding(out, {cost, source, "x"}, cell, of.usd / best, low, high, solo);
@@ -127,15 +128,28 @@ std::vector<PrintedRow> rows_of_figure_15() {
     return PrintedRow{{name, profile}, 1.01, 1.12, 1.72, 2.00, 37, 58, 1.38, 1.89, 42, 61};
   };
   const auto by_promise = [](const char* name, double slowdown, double random_kept, double greedy_kept) {
-    return PrintedRow{{name, Profile::mixed, slowdown, slowdown}, 1.01, 1.12, 1.59, 2.09, random_kept, random_kept,
-                      1.59, 2.09, greedy_kept, greedy_kept};
+    return PrintedRow{{name, Profile::mixed, slowdown, slowdown},
+                      1.01,
+                      1.12,
+                      1.59,
+                      2.09,
+                      random_kept,
+                      random_kept,
+                      1.59,
+                      2.09,
+                      greedy_kept,
+                      greedy_kept};
   };
   const auto by_size = [](const char* name, int members) {
-    return PrintedRow{{name, Profile::mixed, 1, 2, members}, 1.01, 1.12, 1.59, 2.15, 48, 61, 1.59, 2.15, 48, 61};
+    return PrintedRow{
+        {name, Profile::mixed, 1, 2, members}, 1.01, 1.12, 1.59, 2.15, 48, 61, 1.59, 2.15, 48, 61};
   };
-  return {by_profile("balanced", Profile::balanced), by_profile("rollout-heavy", Profile::rollout_heavy),
-          by_profile("train-heavy", Profile::train_heavy), by_promise("slowdown of 1.2 allowed", 1.2, 38, 43),
-          by_promise("slowdown of 2 allowed", 2.0, 71, 73), by_size("groups of at most 2", 2),
+  return {by_profile("balanced", Profile::balanced),
+          by_profile("rollout-heavy", Profile::rollout_heavy),
+          by_profile("train-heavy", Profile::train_heavy),
+          by_promise("slowdown of 1.2 allowed", 1.2, 38, 43),
+          by_promise("slowdown of 2 allowed", 2.0, 71, 73),
+          by_size("groups of at most 2", 2),
           by_size("groups of at most 3", 3)};
 }
 
@@ -153,15 +167,17 @@ void add_default(ReproducedExperiment& out, std::uint64_t seed) {
   dollars("WEAVE's Algorithm 1", row.weave, 870);
   dollars("random", row.random, 1620);
   dollars("most idle", row.greedy, 1360);
-  add_finding(out, {"highest cost", kFigure20, "$/h"}, "WEAVE's Algorithm 1", row.weave.max_usd_per_hour, 1800, 1800,
+  add_finding(out, {"highest cost", kFigure20, "$/h"}, "WEAVE's Algorithm 1", row.weave.max_usd_per_hour, 1800,
+              1800, facts);
+  add_finding(out, {"most GPUs", kFigure20, "GPUs"}, "WEAVE's Algorithm 1", row.weave.max_gpus, 504, 504,
               facts);
-  add_finding(out, {"most GPUs", kFigure20, "GPUs"}, "WEAVE's Algorithm 1", row.weave.max_gpus, 504, 504, facts);
 }
 
 Placement placed(int jobs, std::uint64_t seed, const PlacementRules& rules = {}) {
   Placement placement{weave_pools(), {}};
   for (int j = 0; j < jobs; ++j)
-    take(placement, place(placement, drawn_job(Profile::mixed, 1, 2, seed, static_cast<std::uint64_t>(j)), rules));
+    take(placement,
+         place(placement, drawn_job(Profile::mixed, 1, 2, seed, static_cast<std::uint64_t>(j)), rules));
   return placement;
 }
 
@@ -175,8 +191,9 @@ void add_arrivals(ReproducedExperiment& out, std::uint64_t seed) {
     sum.best +=
         cheapest_placement(placement.jobs(), weave_pools(), {weave_pools(), {}}, 0).placement.usd_per_hour();
   }
-  add_finding(out, {"cost over the optimum: WEAVE's Algorithm 1, if no job ends", "WEAVE, appendix and Figure 20", "x"},
-              "mixed", sum.ratio(), 1.06, 1.06, "the mean of " + std::to_string(kDraws) + " draws of 8 jobs");
+  add_finding(
+      out, {"cost over the optimum: WEAVE's Algorithm 1, if no job ends", "WEAVE, appendix and Figure 20", "x"},
+      "mixed", sum.ratio(), 1.06, 1.06, "the mean of " + std::to_string(kDraws) + " draws of 8 jobs");
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -189,8 +206,13 @@ double seconds_of(const std::function<void()>& work) {
 void add_latencies(ReproducedExperiment& out) {
   constexpr int kDecisions = 50;
   const Printed ours{"decision about an arriving job", "WEAVE, Table 5", "s"};
-  for (const auto& [jobs, printed_s] : {std::pair{5, 5.6e-3}, {9, 6.5e-3}, {13, 7.6e-3}, {100, 41.9e-3},
-                                        {500, 198e-3}, {1000, 318e-3}, {2000, 591e-3}}) {
+  for (const auto& [jobs, printed_s] : {std::pair{5, 5.6e-3},
+                                        {9, 6.5e-3},
+                                        {13, 7.6e-3},
+                                        {100, 41.9e-3},
+                                        {500, 198e-3},
+                                        {1000, 318e-3},
+                                        {2000, 591e-3}}) {
     const Placement placement = placed(jobs, 1);
     const double seconds = seconds_of([&, jobs = jobs] {
       for (int d = 0; d < kDecisions; ++d) {
@@ -203,8 +225,9 @@ void add_latencies(ReproducedExperiment& out) {
   const Printed optimum{"optimum with regrouping of all jobs", "WEAVE, Table 5", "s"};
   for (const auto& [jobs, printed_s] : {std::pair{5, 113e-3}, {9, 60.0}, {13, 5 * 3600.0}}) {
     std::vector<Job> all = placed(jobs, 1).jobs();
-    const double seconds =
-        seconds_of([&] { (void)cheapest_placement(all, weave_pools(), {weave_pools(), {}}, 0); });
+    const double seconds = seconds_of([&] {
+      (void)cheapest_placement(all, weave_pools(), {weave_pools(), {}}, 0);
+    });
     add_finding(out, optimum, std::to_string(jobs) + " jobs", seconds, 0, printed_s, "measured here");
   }
 }

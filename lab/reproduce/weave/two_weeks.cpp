@@ -19,7 +19,8 @@ constexpr int kTraces = 10, kDriftingTraces = 3;
 
 // Means over the traces, by policy.
 struct Replay {
-  double usd = 0, kept = 0, rollout_busy = 0, training_busy = 0, rollout_nodes = 0, training_nodes = 0, restart_s = 0;
+  double usd = 0, kept = 0, rollout_busy = 0, training_busy = 0, rollout_nodes = 0, training_nodes = 0,
+         restart_s = 0;
   std::map<std::string, double> decisions;
   double decided = 0;
   [[nodiscard]] double share(Decision decision) const {
@@ -71,19 +72,20 @@ void add_costs(ReproducedExperiment& out, const Variant& variant, std::uint64_t 
   const auto total = [&](const char* policy) { return replay(variant.rules, seed, kTraces, policy).usd; };
   const double solo = total("solo"), paper = total("weave-paper"), ours = total("weave"),
                regrouped = total("weave-repack");
-  const std::string facts = "regrouping running jobs where it pays reaches " + format_number(solo / regrouped) +
-                            "x on the same jobs";
+  const std::string facts =
+      "regrouping running jobs where it pays reaches " + format_number(solo / regrouped) + "x on the same jobs";
   add_finding(out, {"cost: solo disaggregation over Algorithm 1 as printed", kScale, "x"}, variant.name,
               solo / paper, 1.84, 1.84, facts);
-  add_finding(out, {"cost: solo disaggregation over our placement", kScale, "x"}, variant.name, solo / ours, 1.84,
-              1.84, facts);
+  add_finding(out, {"cost: solo disaggregation over our placement", kScale, "x"}, variant.name, solo / ours,
+              1.84, 1.84, facts);
   add_finding(out, {"cost: solo disaggregation over our placement with regrouping", kScale, "x"}, variant.name,
               solo / regrouped, 1.84, 1.84, facts);
 }
 
 void add_decisions(ReproducedExperiment& out, const Replay& of) {
   const Printed printed{"decisions about arriving jobs", kScale, "%"};
-  const std::string facts = "of " + format_number(of.decided) + " decisions of " + std::to_string(kTraces) + " traces";
+  const std::string facts =
+      "of " + format_number(of.decided) + " decisions of " + std::to_string(kTraces) + " traces";
   add_finding(out, printed, "packed", 100 * of.share(Decision::packing), 60.5, 60.5, facts);
   add_finding(out, printed, "more rollout nodes", 100 * of.share(Decision::rollout_scaling), 15, 15, facts);
   add_finding(out, printed, "new groups", 100 * of.share(Decision::new_group), 24.5, 24.5, facts);
@@ -102,12 +104,13 @@ void add_scale(ReproducedExperiment& out, std::uint64_t seed) {
   for (const Variant& variant : variants()) add_costs(out, variant, seed);
   const auto of = [&](const char* policy) { return replay({}, seed, kTraces, policy); };
   const Replay solo = of("solo"), weave = of("weave-paper"), verl = of("colocated");
-  add_finding(out, {"cost: veRL over Algorithm 1 as printed", kScale, "x"}, "as described", verl.usd / weave.usd, 1.38,
-              1.38, "solo disaggregation costs " + format_number(solo.usd / verl.usd) + " times as much as veRL");
+  add_finding(out, {"cost: veRL over Algorithm 1 as printed", kScale, "x"}, "as described",
+              verl.usd / weave.usd, 1.38, 1.38,
+              "solo disaggregation costs " + format_number(solo.usd / verl.usd) + " times as much as veRL");
   add_finding(out, {"cost: solo disaggregation over veRL", kScale, "x"}, "as described", solo.usd / verl.usd,
               0.94 / 0.71, 0.94 / 0.71,
-              "veRL has " + format_number(verl.training_nodes) + " training nodes at its peak, solo disaggregation " +
-                  format_number(solo.training_nodes));
+              "veRL has " + format_number(verl.training_nodes) +
+                  " training nodes at its peak, solo disaggregation " + format_number(solo.training_nodes));
   add_finding(out, {"promises kept", kScale, "%"}, "as described", 100 * weave.kept, 100, 100, "");
   add_decisions(out, weave);
   add_peaks(out, "WEAVE", weave, 152, 216);
@@ -116,8 +119,8 @@ void add_scale(ReproducedExperiment& out, std::uint64_t seed) {
   const auto bubbles = [&](const char* cell, double before, double after, double printed) {
     add_finding(out, {"bubbles removed from those of solo disaggregation", kScale, "%"}, cell,
                 100 * std::max(0.0, 1 - (1 - after) / (1 - before)), printed, printed,
-                "nodes are busy for " + format_percent(before) + " of the time alone and for " + format_percent(after) +
-                    " in groups");
+                "nodes are busy for " + format_percent(before) + " of the time alone and for " +
+                    format_percent(after) + " in groups");
   };
   bubbles("rollout nodes", solo.rollout_busy, weave.rollout_busy, 24.4);
   bubbles("training nodes", solo.training_busy, weave.training_busy, 43.1);
@@ -136,18 +139,19 @@ void add_drift(ReproducedExperiment& out, const DriftRow& row, std::uint64_t see
   const Replay weave = of("weave-paper"), regrouped = of("regroup-hourly"), random = of("random"),
                idle = of("most-idle");
   const auto without_drift = [&](const char* policy) { return replay({}, seed, kDriftingTraces, policy).usd; };
-  const std::string facts = "regrouping stops jobs for " + format_number(regrouped.restart_s / 3600) +
-                            " hours and keeps " + format_percent(regrouped.kept) +
-                            " of the promises; a group of its own for every job costs " +
-                            format_number(of("solo").usd / regrouped.usd) + " times as much; without drift WEAVE costs " +
-                            format_number(without_drift("weave-paper") / without_drift("regroup-hourly")) + " times as much";
+  const std::string facts =
+      "regrouping stops jobs for " + format_number(regrouped.restart_s / 3600) + " hours and keeps " +
+      format_percent(regrouped.kept) + " of the promises; a group of its own for every job costs " +
+      format_number(of("solo").usd / regrouped.usd) + " times as much; without drift WEAVE costs " +
+      format_number(without_drift("weave-paper") / without_drift("regroup-hourly")) + " times as much";
   const auto cost = [&](const char* group, const Replay& one, double low, double high) {
     add_finding(out, {group, kDrift, "x"}, row.name, one.usd / regrouped.usd, low, high, facts);
   };
   cost("cost with drift: WEAVE over hourly regrouping", weave, row.cost, row.cost);
   cost("cost with drift: random over hourly regrouping", random, 3.50, 3.60);
   cost("cost with drift: most idle over hourly regrouping", idle, 3.21, 3.30);
-  add_finding(out, {"promises kept with drift", kDrift, "%"}, row.name, 100 * weave.kept, row.kept, row.kept, facts);
+  add_finding(out, {"promises kept with drift", kDrift, "%"}, row.name, 100 * weave.kept, row.kept, row.kept,
+              facts);
   add_finding(out, {"rollout nodes busy: hourly regrouping over WEAVE", kDrift, "x"}, row.name,
               regrouped.rollout_busy / weave.rollout_busy, 1, 1.059, facts);
   add_finding(out, {"training nodes busy: hourly regrouping over WEAVE", kDrift, "x"}, row.name,
