@@ -135,7 +135,7 @@ void read_latent_attention(const Config& config, Model& model) {
 }
 
 // Number of layers of a list with one name per layer that have one of the counted names; refuses all other
-// names.
+// names but `other`.
 int count_layers(const JsonView& list, int layers, const std::vector<std::string_view>& counted,
                  std::string_view other) {
   const std::vector<JsonView> names = list.items();
@@ -168,7 +168,26 @@ int chunked_layers(const Config& config, int layers) {
   return layers_between(layers, config.required("no_rope_layer_interval"));
 }
 
+// Every `full_attention_interval`-th layer attends, if the config does not list the layers.
+void read_linear_attention(const Config& config, Model& model) {
+  LinearAttention linear;
+  if (const auto list = stated(config.view(), "layer_types")) {
+    linear.layers = count_layers(*list, model.layers, {"linear_attention"}, "full_attention");
+  } else {
+    linear.layers = layers_between(model.layers, config.required("full_attention_interval"));
+  }
+  linear.key_heads = config.required("linear_num_key_heads");
+  linear.value_heads = config.required("linear_num_value_heads");
+  linear.key_dim = config.required("linear_key_head_dim");
+  linear.value_dim = config.required("linear_value_head_dim");
+  linear.convolution = config.required("linear_conv_kernel_dim");
+  model.attention_gate = true;
+  if (linear.layers >= model.layers) config.view().fail("a model whose layers all are linear attention");
+  if (linear.layers > 0) model.linear_attention = linear;
+}
+
 int window_layers(const Config& config, int layers) {
+  if (config.architecture().linear_attention) return 0;
   if (const auto list = stated(config.view(), "layer_types")) {
     return count_layers(*list, layers, {"sliding_attention", "chunked_attention"}, "full_attention");
   }
@@ -298,7 +317,8 @@ void note_parts(const JsonView& config, const std::string& name, std::vector<std
       notes.push_back(name + " is read as its language model, without its encoder of " + what + ".");
     }
   }
-  for (const std::string_view member : {"num_nextn_predict_layers", "num_mtp_modules"}) {
+  for (const std::string_view member :
+       {"num_nextn_predict_layers", "num_mtp_modules", "mtp_num_hidden_layers"}) {
     const auto layers = stated(language_part(config), member);
     if (layers && layers->count() > 0) {
       notes.push_back("Layers for multi-token prediction are left out: " + std::to_string(layers->count()) +
@@ -364,6 +384,7 @@ ConfigModel model_from_config(const JsonView& config, const std::string& name) {
   } else {
     read_heads(language, model);
   }
+  if (language.architecture().linear_attention) read_linear_attention(language, model);
   read_windows(language, model, out.notes);
   model.context_tokens = context_tokens(language);
   if (language.architecture().experts != nullptr)

@@ -34,6 +34,12 @@ const std::vector<Architecture>& architectures() {
       {"num_attention_heads", 8}, {"num_key_value_heads", 4}, {"head_dim", 256},
       {"vocab_size", 262208},     {"sliding_window", 4096},   {"sliding_window_pattern", 6}};
   static const std::vector<ClassDefault> sparse_defaults = {{"decoder_sparse_step", 1}};
+  static const std::vector<ClassDefault> linear_defaults = {{"head_dim", 256},
+                                                            {"decoder_sparse_step", 1},
+                                                            {"full_attention_interval", 4},
+                                                            {"linear_key_head_dim", 128},
+                                                            {"linear_value_head_dim", 128},
+                                                            {"linear_conv_kernel_dim", 4}};
   static const std::vector<Architecture> table = {
       {.model_type = "llama"},
       {.model_type = "llama4_text",
@@ -59,6 +65,14 @@ const std::vector<Architecture>& architectures() {
       {.model_type = "qwen3_vl_text", .defaults = qwen3_defaults},
       {.model_type = "qwen3_moe", .windows = after_max_window, .experts = &kQwen, .defaults = sparse_defaults},
       {.model_type = "qwen3_vl_moe_text", .experts = &kQwen, .defaults = sparse_defaults},
+      {.model_type = "qwen3_next", .linear_attention = true, .experts = &kQwen, .defaults = linear_defaults},
+      {.model_type = "qwen3_5_text", .linear_attention = true, .defaults = linear_defaults},
+      // No layer has a dense MLP, so that the class has no width for one.
+      {.model_type = "qwen3_5_moe_text",
+       .linear_attention = true,
+       .experts = &kQwen,
+       .dense_width = "moe_intermediate_size",
+       .defaults = linear_defaults},
       {.model_type = "deepseek_v2", .latent_attention = true, .experts = &kDeepSeek},
       {.model_type = "deepseek_v3", .latent_attention = true, .experts = &kDeepSeek},
       {.model_type = "kimi_k2", .latent_attention = true, .experts = &kDeepSeek},
@@ -124,8 +138,7 @@ struct Refusal {
 const std::vector<Refusal>& refusals() {
   static const std::vector<Refusal> table = {
       {"has layers of linear attention",
-       {"qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "kimi_linear", "minimax",
-        "minimax_text_01", "minimax_m1", "bailing_moe_linear"}},
+       {"kimi_linear", "minimax", "minimax_text_01", "minimax_m1", "bailing_moe_linear"}},
       {"has Mamba layers",
        {"nemotron_h", "mamba", "mamba2", "falcon_mamba", "falcon_h1", "jamba", "bamba", "zamba", "zamba2",
         "granitemoehybrid"}},

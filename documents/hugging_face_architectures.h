@@ -45,6 +45,7 @@ struct Architecture {
   bool tied_embeddings = false;  // if the config does not state `tie_word_embeddings`
   bool gated_mlp = true;
   bool latent_attention = false;
+  bool linear_attention = false;  // layers of Gated DeltaNet, and a gate of the other layers' attention
   WindowLayers windows = WindowLayers::none;
   const ExpertMembers* experts = nullptr;
   std::string_view dense_width = "intermediate_size";

@@ -83,7 +83,10 @@ double sequences_in_cache(const TaskWork& work, const Replica& replica, double t
   for (const Stage& stage : replica.stages) {
     const double elements =
         tokens * stage.layers * work.model->kv_cache_elements_per_token() / cache_split(work, stage);
-    sequences = std::min(sequences, work.execution().kv_cache_bytes / (elements * work.cache_bytes));
+    const double state_bytes =
+        stage.layers * work.model->sequence_state_bytes() / work.plan->tensor_parallel(stage);
+    sequences =
+        std::min(sequences, work.execution().kv_cache_bytes / (elements * work.cache_bytes + state_bytes));
   }
   return std::max(1.0, sequences);
 }

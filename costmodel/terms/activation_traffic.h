@@ -20,7 +20,13 @@ namespace sextant::terms {
     if (execution.fused_experts) inner -= 3.0 * model.experts->active_per_token * model.experts->intermediate;
   }
   const double whole = 8.0 * model.hidden + copies;
-  const double split = inner + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  double mixed = (model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  if (model.linear_attention) {
+    const double share = model.full_attention_share();
+    mixed = share * mixed +
+            (1 - share) * (model.linear_attention->mixed_width() + model.linear_attention->value_width());
+  }
+  const double split = inner + 4.0 * mixed;
   return execution.sequence_parallel ? (whole + split) / tensor_parallel : whole + split / tensor_parallel;
 }
 

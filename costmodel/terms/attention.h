@@ -46,7 +46,8 @@ template <typename T>
 [[nodiscard]] double score_elements(const StageOfTask<T>& s) {
   if (s.execution().fused_attention) return 0;
   const double attended = s.model().attended_tokens(attention_tokens(s));
-  return layer_tokens(s) * s.layers() * attended * s.model().heads / s.tensor_parallel();
+  return layer_tokens(s) * s.layers() * attended * s.model().full_attention_share() * s.model().heads /
+         s.tensor_parallel();
 }
 
 }  // namespace sextant::terms

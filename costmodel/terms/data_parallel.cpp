@@ -9,7 +9,15 @@ namespace {
 double attention_ends(const Model& model) {
   const double h = model.hidden, query = static_cast<double>(model.heads) * model.head_dim;
   const double key = static_cast<double>(model.kv_heads) * model.head_dim;
-  if (!model.latent_attention) return (h + query) + 2 * (h + key) + (query + h);
+  if (!model.latent_attention) {
+    const double queries = model.attention_gate ? 2 * query : query;
+    const double full = (h + queries) + 2 * (h + key) + (query + h);
+    if (!model.linear_attention) return full;
+    const LinearAttention& of = *model.linear_attention;
+    const double linear =
+        (h + of.mixed_width()) + 2 * (h + of.value_width()) + 2 * (h + static_cast<double>(of.value_heads));
+    return model.full_attention_share() * full + (1 - model.full_attention_share()) * linear;
+  }
   const LatentAttention& latent = *model.latent_attention;
   const double rope = latent.rope_dim, query_out = query + model.heads * rope;
   const double query_in =

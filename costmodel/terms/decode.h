@@ -88,7 +88,8 @@ template <typename T>
   }
   step.attention = {live * s.layers() * model.decode_layer_flop(mean_context(s)).attention / s.width(),
                     live * attended * s.layers() * model.kv_cache_elements_per_token() * s.task.cache_bytes /
-                        cache_split(s.task, s.stage_plan())};
+                            cache_split(s.task, s.stage_plan()) +
+                        2.0 * live * s.layers() * model.sequence_state_bytes() / tp};
   if (s.is_last()) {
     step.head = {2.0 * model.head_parameters() * rows / s.width(),
                  s.task.element_bytes * model.head_parameters() / tp};

@@ -14,11 +14,10 @@ template <typename T>
   const Model& model = s.model();
   const double tp = s.tensor_parallel(), tokens = layer_tokens(s);
   const double rows_at_once = tokens / stage_passes(s);
-  const double query = static_cast<double>(model.heads) * model.head_dim;
-  const double key = static_cast<double>(model.kv_heads) * model.head_dim;
   const double inner = model.active_width();
   // Inputs and outputs of query-key-value, output, up (and gate), down.
-  const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
+  const double moved =
+      4.0 * model.hidden + (model.attention_elements() + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
   double weights = s.task.moved_weight_bytes() * dense / tp;
   if (model.experts) {

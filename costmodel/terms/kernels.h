@@ -4,7 +4,10 @@
 // the merge of its parts, output product, up and gate product, activation, down product. Routed experts add 12
 // in place of or in addition to the MLP's (router, top-k, counting, sorting, gathering, two grouped products,
 // activation, weighting, summing), latent attention 6 (two low-rank pairs with their norms, two absorbed
-// products), operands of 8 or 4 bits 2 casts that are not fused into a norm. Engines that run a model unfused
+// products), operands of 8 or 4 bits 2 casts that are not fused into a norm. A layer of linear attention has eight in
+// place of the six of attention (product of queries, keys, values and gate, product of the decay's two numbers,
+// convolution, decay, step sizes, update of the state, norm with gate, output product), and attention with a gate two
+// more (sigmoid, product). Engines that run a model unfused
 // launch every cast, and each expert on its own: most experts get no token and cost only a look-up.
 #pragma once
 
@@ -46,12 +49,14 @@ inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
 
 // Kernels of a layer in prefill or decoding, relative to a dense one in 16 bits; mean over the model's layers.
 [[nodiscard]] inline double layer_kernels(const TaskWork& task) {
-  constexpr double kLatent = 6, kCasts = 2, kUnfusedCasts = 13, kLoopedExpert = 1.5;
+  constexpr double kLatent = 6, kLinear = 2, kGate = 2, kCasts = 2, kUnfusedCasts = 13, kLoopedExpert = 1.5;
   const bool casts = task.weight_bytes < 2 || task.expert_weight_bytes < 2;
   const bool unfused = task.execution().unfused;
   double count = kDenseLayerKernels;
   if (casts) count += unfused ? kUnfusedCasts : kCasts;
   if (task.model->latent_attention) count += kLatent;
+  if (task.model->linear_attention) count += kLinear * (1 - task.model->full_attention_share());
+  if (task.model->attention_gate) count += kGate * task.model->full_attention_share();
   if (const auto& experts = task.model->experts) {
     const double looped = unfused ? kLoopedExpert * experts->count * (casts ? 2.0 : 1.0) : 0.0;
     count += expert_layers(*task.model) * (kExpertLayerKernels + looped);

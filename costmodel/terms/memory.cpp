@@ -96,7 +96,7 @@ double kept_elements(const TaskWork& task, const ReplicaWork& work, double tenso
   const Model& model = *task.model;
   const double hidden = model.hidden / (task.execution().sequence_parallel ? tensor_parallel : 1.0);
   if (recompute == Recompute::full) return hidden;
-  const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  const double attention = model.attention_elements();
   double mlp = (model.gated_mlp ? 3.0 : 2.0) * model.intermediate, routed = 0;
   if (model.experts) {
     mlp = (model.gated_mlp ? 3.0 : 2.0) *
@@ -105,7 +105,9 @@ double kept_elements(const TaskWork& task, const ReplicaWork& work, double tenso
     routed = (task.execution().fused_experts ? 2.0 : 4.0) * model.experts->active_per_token;
   }
   const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
-  const double scores = keeps_scores ? model.attended_tokens(work.memory_tokens) * model.heads : 0.0;
+  const double scores =
+      keeps_scores ? model.attended_tokens(work.memory_tokens) * model.heads * model.full_attention_share()
+                   : 0.0;
   return (4.0 + routed) * hidden + (attention + mlp + scores) / tensor_parallel;
 }
 
@@ -120,8 +122,11 @@ double logit_elements(const TaskWork& task, int replica, int stage) {
 double needed_cache_bytes(const TaskWork& task, int replica, int stage) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const Stage& layout = stage_of(task, replica, stage);
+  const double states = share.decoding_sequences() * layout.layers * task.model->sequence_state_bytes() /
+                        task.plan->tensor_parallel(layout);
   return share.cached_tokens * layout.layers * task.model->kv_cache_elements_per_token() * task.cache_bytes /
-         cache_split(task, layout);
+             cache_split(task, layout) +
+         states;
 }
 
 // Sequences of which a stage keeps activations at once. With chunks a stage runs 2 (P - 1 - j) + (v - 1) P of

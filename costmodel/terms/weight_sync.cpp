@@ -11,7 +11,10 @@ bool is_colocated(const TaskWork& generation, const TaskWork& training) {
 }
 
 double weight_tensors(const Model& model) {
-  const double attention = model.latent_attention ? 7 : 4;
+  // Linear attention has five matrices, the convolution, two vectors of its decay, and a norm.
+  constexpr double kLinear = 9;
+  const double full = model.full_attention_share();
+  const double attention = (model.latent_attention ? 7 : 4) * full + kLinear * (1 - full);
   const double norms = 2, matrices = model.gated_mlp ? 3 : 2;
   double mlp = matrices;
   if (model.experts) {

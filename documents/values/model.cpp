@@ -37,11 +37,28 @@ double attention_width(const Model& model) {
 
 }  // namespace
 
+double LinearAttention::mixed_width() const { return 2.0 * key_heads * key_dim + value_width(); }
+
+double LinearAttention::value_width() const { return static_cast<double>(value_heads) * value_dim; }
+
+double LinearAttention::state_elements() const { return value_width() * key_dim; }
+
+double LinearAttention::parameters(double hidden) const {
+  const double matrices = hidden * (mixed_width() + value_width() + 2.0 * value_heads) + value_width() * hidden;
+  return matrices + mixed_width() * convolution;
+}
+
 // Query, key, value and output matrices.
 double Model::attention_parameters() const {
   const double h = hidden;
   const double query = static_cast<double>(heads) * head_dim;
-  if (!latent_attention) return h * query + 2 * h * (static_cast<double>(kv_heads) * head_dim) + query * h;
+  if (!latent_attention) {
+    const double gate = attention_gate ? h * query : 0;
+    const double full = h * query + gate + 2 * h * (static_cast<double>(kv_heads) * head_dim) + query * h;
+    if (!linear_attention) return full;
+    const double share = full_attention_share();
+    return share * full + (1 - share) * linear_attention->parameters(h);
+  }
   const LatentAttention& latent = *latent_attention;
   const double query_out = heads * static_cast<double>(head_dim + latent.rope_dim);
   const double query_in = latent.query_rank > 0 ? latent.query_rank * (h + query_out) : h * query_out;
@@ -98,7 +115,12 @@ double Model::attended_tokens(double context) const {
 LayerFlop Model::layer_flop(double tokens) const {
   LayerFlop flop;
   flop.projections = 2 * tokens * attention_parameters();
-  flop.attention = 2 * tokens * attended_tokens(tokens) * attention_width(*this);
+  // A token reads, updates and reads again each element of the state.
+  constexpr double kFlopOfState = 6;
+  if (linear_attention)
+    flop.projections +=
+        (1 - full_attention_share()) * tokens * kFlopOfState * linear_attention->state_elements();
+  flop.attention = 2 * tokens * attended_tokens(tokens) * attention_width(*this) * full_attention_share();
   flop.mlp = 2 * tokens * mlp_parameters(*this, experts ? experts->active_per_token : 1);
   return flop;
 }
@@ -108,7 +130,7 @@ LayerFlop Model::decode_layer_flop(double context) const {
   // Latent attention decodes on the compressed vector itself (the up-projections absorbed).
   const double width = latent_attention ? heads * (2.0 * latent_attention->kv_rank + latent_attention->rope_dim)
                                         : attention_width(*this);
-  flop.attention = 2 * attended_tokens(context) * width;
+  flop.attention = 2 * attended_tokens(context) * width * full_attention_share();
   return flop;
 }
 
@@ -116,7 +138,26 @@ double Model::head_flop(double tokens) const { return 2 * tokens * head_paramete
 
 double Model::kv_cache_elements_per_token() const {
   if (latent_attention) return latent_attention->kv_rank + latent_attention->rope_dim;
-  return 2.0 * kv_heads * head_dim;
+  return 2.0 * kv_heads * head_dim * full_attention_share();
+}
+
+double Model::full_attention_share() const {
+  return linear_attention ? 1.0 - static_cast<double>(linear_attention->layers) / layers : 1.0;
+}
+
+double Model::sequence_state_bytes() const {
+  if (!linear_attention) return 0;
+  constexpr double kState = 4, kConvolved = 2;  // bytes of an element
+  const double bytes = kState * linear_attention->state_elements() +
+                       kConvolved * linear_attention->mixed_width() * (linear_attention->convolution - 1);
+  return (1 - full_attention_share()) * bytes;
+}
+
+double Model::attention_elements() const {
+  const double full = (2.0 * heads + 2.0 * kv_heads + (attention_gate ? heads : 0)) * head_dim;
+  if (!linear_attention) return full;
+  const double linear = 2 * linear_attention->mixed_width() + 2 * linear_attention->value_width();
+  return full_attention_share() * full + (1 - full_attention_share()) * linear;
 }
 
 }  // namespace sextant

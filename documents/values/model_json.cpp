@@ -36,6 +36,27 @@ const Fields<LatentAttention>& latent_attention_fields() {
   return fields;
 }
 
+const Fields<LinearAttention>& linear_attention_fields() {
+  static const Fields<LinearAttention> fields{
+      required("layers", &LinearAttention::layers, count(), "Layers that have it; fewer than all."),
+      required("key_heads", &LinearAttention::key_heads, count()),
+      required("value_heads", &LinearAttention::value_heads, count()),
+      required("key_dim", &LinearAttention::key_dim, count(), "Of a key head."),
+      required("value_dim", &LinearAttention::value_dim, count(), "Of a value head."),
+      defaulted("convolution", &LinearAttention::convolution, count(), "Tokens of the convolution."),
+  };
+  return fields;
+}
+
+void check_linear_layers(const JsonView& view, Model& model) {
+  if (!model.linear_attention) return;
+  const JsonView member = view.required("linear_attention");
+  if (model.latent_attention) member.fail("a model has either latent_attention or linear_attention");
+  if (model.linear_attention->layers < model.layers) return;
+  member.required("layers").fail("expected fewer than the model's " + std::to_string(model.layers) +
+                                 " layers, got " + std::to_string(model.linear_attention->layers));
+}
+
 // Every head has its own keys and values by default.
 void complete_kv_heads(const JsonView& view, Model& model) {
   const auto kv_heads = view.optional("kv_heads");
@@ -102,6 +123,11 @@ const Fields<Model>& model_fields() {
           .then(check_dense_layers),
       optional("latent_attention", &Model::latent_attention, object(latent_attention_fields()),
                "Multi-head latent attention (DeepSeek-V2): one compressed vector of keys and values a token."),
+      optional("linear_attention", &Model::linear_attention, object(linear_attention_fields()),
+               "Layers of linear attention (Gated DeltaNet) among layers of attention (since 1.2).")
+          .then(check_linear_layers),
+      optional("attention_gate", &Model::attention_gate, flag(),
+               "Attention has a gate of its output, projected with the queries (since 1.2)."),
       optional("source", &Model::source, text(), "Publication of the shape."),
   };
   return fields;

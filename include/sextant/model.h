@@ -32,6 +32,25 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+// Layers of linear attention in place of attention (Gated DeltaNet: Yang, Kautz, Hatamizadeh 2024, arXiv 2412.06464;
+// Qwen3-Next, Qwen3.5). Each value head keeps a matrix of key_dim x value_dim for a sequence, however long it is, in
+// 32 bits, and a convolution over the last tokens goes before it. Matrices: queries, keys and values; the output gate;
+// two numbers per value head; the output.
+struct LinearAttention {
+  int layers = 0;  // of the model's; the others attend
+  int key_heads = 0;
+  int value_heads = 0;
+  int key_dim = 0;  // of a head
+  int value_dim = 0;
+  int convolution = 4;  // tokens
+
+  [[nodiscard]] double mixed_width() const;              // queries, keys and values of a token
+  [[nodiscard]] double value_width() const;              // values of a token
+  [[nodiscard]] double state_elements() const;           // of the matrices of one sequence
+  [[nodiscard]] double parameters(double hidden) const;  // of one layer
+  friend bool operator==(const LinearAttention&, const LinearAttention&) = default;
+};
+
 // Floating point operations of one layer in a forward pass of one sequence.
 struct LayerFlop {
   double projections = 0;  // query, key, value and output
@@ -42,7 +61,7 @@ struct LayerFlop {
 
 struct Model {
   static constexpr std::string_view kKind = "model";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: context_tokens
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: context_tokens; 1.2: linear_attention, attention_gate
 
   std::string name;
   int layers = 1;         // nl
@@ -60,6 +79,8 @@ struct Model {
   int context_tokens = 0;         // of the longest sequence that it takes; 0: not known
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent_attention;
+  std::optional<LinearAttention> linear_attention;
+  bool attention_gate = false;        // queries are projected with a gate of the output, as wide as they are
   std::optional<std::string> source;  // publication of the shape
 
   // Parameters of one layer. If layers differ (dense ones and ones with experts), the mean over all layers.
@@ -84,7 +105,13 @@ struct Model {
   // FLOP of one layer for one new token that attends to `context` tokens.
   [[nodiscard]] LayerFlop decode_layer_flop(double context) const;
   [[nodiscard]] double head_flop(double tokens) const;
-  [[nodiscard]] double kv_cache_elements_per_token() const;  // one layer, keys and values
+  [[nodiscard]] double kv_cache_elements_per_token() const;  // one layer, keys and values; mean over layers
+  [[nodiscard]] double full_attention_share() const;         // of the layers; 1 without linear attention
+  // Bytes of the state of linear attention that a sequence has besides its KV cache; mean over layers.
+  [[nodiscard]] double sequence_state_bytes() const;
+  // Elements of a token that attention keeps for its backward pass: queries, keys, values and outputs, and with
+  // linear attention these before and after the convolution; mean over layers.
+  [[nodiscard]] double attention_elements() const;
   // Number of tokens that a query with `context` tokens before it attends to, as the mean over layers.
   [[nodiscard]] double attended_tokens(double context) const;
 

@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 3> kKinds{"at_most", "at_least", "between
 
 constexpr std::array<std::string_view, 2> kFramework{"framework.iterations.leave_one_framework_out",
                                                      "framework.coverage_90"};
-constexpr std::array<std::string_view, 1> kGeneration{"generation.leave_one_gpu_out"};
+constexpr std::array<std::string_view, 2> kGeneration{"generation.leave_one_gpu_out",
+                                                      "generation.unseen_architecture"};
 constexpr std::array<std::string_view, 3> kGpu{"gpu.proxy.tasks.held_out", "gpu.trace.iterations.held_out",
                                                "gpu.trace.iterations.shipped_coefficients"};
 constexpr std::array<std::string_view, 2> kMemory{"memory.leave_one_source_out.median",

@@ -226,6 +226,9 @@ def whole_model(model):
         latent = model["latent_attention"]
         out["latent_attention"] = {"query_rank": latent.get("query_rank", 0), "kv_rank": latent["kv_rank"],
                                    "rope_dim": latent["rope_dim"]}
+    for member in ("linear_attention", "attention_gate"):
+        if member in model:
+            out[member] = model[member]
     if "source" in model:
         out["source"] = model["source"]
     return out
@@ -243,7 +246,16 @@ def _expert_layers(model):
 def attention_parameters(model):
     h, query = float(model["hidden"]), float(model["heads"] * model["head_dim"])
     if "latent_attention" not in model:
-        return h * query + 2 * h * (model["kv_heads"] * model["head_dim"]) + query * h
+        gate = h * query if model.get("attention_gate", False) else 0.0
+        full = h * query + gate + 2 * h * (model["kv_heads"] * model["head_dim"]) + query * h
+        if "linear_attention" not in model:
+            return full
+        linear = model["linear_attention"]
+        value = float(linear["value_heads"] * linear["value_dim"])
+        mixed = 2.0 * linear["key_heads"] * linear["key_dim"] + value
+        of_linear = h * (mixed + value + 2.0 * linear["value_heads"]) + value * h + mixed * linear["convolution"]
+        share = linear["layers"] / model["layers"]
+        return share * of_linear + (1 - share) * full
     latent = model["latent_attention"]
     query_out = float(model["heads"] * (model["head_dim"] + latent["rope_dim"]))
     rank = latent["query_rank"]

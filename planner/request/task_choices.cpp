@@ -28,7 +28,8 @@ double cache_bytes_of_sequence(const Task& task, const Workflow& workflow, const
   const int heads = model.latent_attention ? 1 : std::min(tensor_parallel, model.kv_heads);
   const double bytes = bytes_per_element(execution.cache_precision.value_or(workflow.precision));
   return decoding_tokens(workflow, execution) * layers * model.kv_cache_elements_per_token() * bytes /
-         (heads * execution.context_parallel);
+             (heads * execution.context_parallel) +
+         layers * model.sequence_state_bytes() / tensor_parallel;
 }
 
 bool holds_experts(const Execution& execution, const Model& model, int data_parallel, int width) {

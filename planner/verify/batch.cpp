@@ -78,7 +78,7 @@ double stated_places(const PlannedTask& task, const Replica& replica, double seq
 double held_in_cache(const PlannedTask& task, const Replica& replica) {
   const double tokens = task.execution().continuous_batching ? tokens_met(task) : sequence_tokens(task).all();
   double largest = 0;  // of one sequence
-  for (const Stage& stage : replica.stages) largest = std::max(largest, cache_bytes(task, stage, tokens));
+  for (const Stage& stage : replica.stages) largest = std::max(largest, cache_bytes(task, stage, tokens, 1));
   return std::max(1.0, task.execution().kv_cache_bytes / largest);
 }
 
@@ -208,17 +208,19 @@ DecodeBatch decode_batch(const PlannedTask& task, const Replica& replica, double
   const double tokens = tokens_cached(task, std::max(1.0, in_round / places));
   if (task.execution().continuous_batching) {
     batch.step_sequences = places / std::max(1.0, std::min(places, stages));
+    batch.cached_sequences = places;
     batch.cached_tokens = places * tokens;
     return batch;
   }
   double at_once = on_their_way;
   if (task.execution().kv_cache_bytes > 0) at_once = std::min(at_once, held_in_cache(task, replica));
   batch.step_sequences = places;
-  batch.cached_tokens = places * std::max(1.0, std::min(at_once / places, stages)) * tokens;
+  batch.cached_sequences = places * std::max(1.0, std::min(at_once / places, stages));
+  batch.cached_tokens = batch.cached_sequences * tokens;
   return batch;
 }
 
-double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens) {
+double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens, double sequences) {
   const Model& model = task.model();
   const int contexts = task.execution().context_parallel;
   const int tensor_parallel = stage.width() / contexts;
@@ -230,9 +232,20 @@ double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens) {
         tensor_parallel >= model.kv_heads ? 1.0 : static_cast<double>(model.kv_heads) / tensor_parallel;
     elements = 2 * heads * model.head_dim;
   }
+  double states = 0;
+  if (const auto& linear = model.linear_attention) {
+    elements *= 1 - static_cast<double>(linear->layers) / model.layers;
+    const double values = static_cast<double>(linear->value_heads) * linear->value_dim;
+    const double matrices = values * linear->key_dim,
+                 last_tokens = (2.0 * linear->key_heads * linear->key_dim + values) * (linear->convolution - 1);
+    states =
+        sequences * stage.layers * linear->layers / model.layers *
+        (bytes_per_element(Precision::fp32) * matrices + bytes_per_element(Precision::bf16) * last_tokens) /
+        tensor_parallel;
+  }
   const Precision format =
       task.execution().cache_precision ? *task.execution().cache_precision : task.workflow.precision;
-  return tokens / contexts * stage.layers * elements * bytes_per_element(format);
+  return tokens / contexts * stage.layers * elements * bytes_per_element(format) + states;
 }
 
 }  // namespace sextant

@@ -50,6 +50,7 @@ struct MicroBatches {
 struct DecodeBatch {
   double step_sequences = 0;  // in one step of a stage
   double cached_tokens = 0;   // maximum in the KV cache, of all groups
+  double cached_sequences = 0;
 };
 
 [[nodiscard]] DecodeBatch decode_batch(const PlannedTask& task, const Replica& replica, double sequences);
@@ -57,6 +58,6 @@ struct DecodeBatch {
 // KV cache of one sequence with `tokens` on one device of a stage, in bytes. A device stores at least one
 // key-value head; the compressed vector of latent attention is on every device of a tensor-parallel
 // group.
-[[nodiscard]] double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens);
+[[nodiscard]] double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens, double sequences);
 
 }  // namespace sextant

@@ -66,7 +66,7 @@ class BatchRules {
     if (!task_.is_generation() || room == 0) return;
     const std::vector<Stage>& stages = task_.plan.replicas[i].stages;
     for (std::size_t j = 0; j < stages.size(); ++j) {
-      const double needed = cache_bytes(task_, stages[j], sequence_tokens(task_).all());
+      const double needed = cache_bytes(task_, stages[j], sequence_tokens(task_).all(), 1);
       if (needed <= room) continue;
       add(place_of(task_.name(), i, j), rules::kKvCache,
           "the KV cache of one sequence takes " + format_bytes(needed) + " of a device, and it may have " +

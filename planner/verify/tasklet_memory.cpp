@@ -111,6 +111,20 @@ double attended(const Model& model, double tokens) {
   return (sliding * 1.0 * model.sliding_window + (model.layers - sliding) * tokens) / model.layers;
 }
 
+double attending_layers(const Model& model) {
+  return model.layers - (model.linear_attention ? model.linear_attention->layers : 0);
+}
+
+// A token in a layer of linear attention: queries, keys and values before and after the convolution, the gate and
+// the output.
+double linear_values(const Model& model) {
+  if (!model.linear_attention) return 0;
+  const LinearAttention& linear = *model.linear_attention;
+  const double keys = static_cast<double>(linear.key_heads) * linear.key_dim,
+               values = static_cast<double>(linear.value_heads) * linear.value_dim;
+  return 4 * keys + 4 * values;
+}
+
 // Elements that one layer keeps of one token, on one device.
 class KeptElements {
  public:
@@ -126,11 +140,14 @@ class KeptElements {
 
   [[nodiscard]] double whole_layer(bool with_scores) const {
     const Model& model = task_.model();
-    const double attention = 2.0 * (model.heads + model.kv_heads) * model.head_dim;
+    double full = 2.0 * (model.heads + model.kv_heads) * model.head_dim;
+    if (model.attention_gate) full += static_cast<double>(model.heads) * model.head_dim;
+    const double attends = attending_layers(model) / model.layers;
+    const double attention = attends * full + (1 - attends) * linear_values(model);
     const double mlp = (model.gated_mlp ? 3 : 2) * mlp_width(model);
     double scores = 0;
     if (with_scores && !task_.execution().fused_attention) {
-      scores = model.heads * attended(model, tokens_);
+      scores = model.heads * attended(model, tokens_) * attends;
     }
     return 4 * input() + routed_copies() * input() + (attention + mlp + scores) / split_;
   }
@@ -258,7 +275,8 @@ void set_decoding(const PlannedTask& task, const Replica& replica, std::size_t s
   if (stated > 0) {
     (task.execution().offload_weights ? memory.woken_cache_bytes : memory.lasting_cache_bytes) = stated;
   } else {
-    memory.activation_bytes = cache_bytes(task, replica.stages[stage], batch.cached_tokens);
+    memory.activation_bytes =
+        cache_bytes(task, replica.stages[stage], batch.cached_tokens, batch.cached_sequences);
   }
   memory.logit_bytes = held_logits_bytes(task, replica, stage, batch.step_sequences);
 }

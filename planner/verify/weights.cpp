@@ -20,7 +20,8 @@ std::vector<Matrix> attention_matrices(const Model& model) {
   const double hidden = model.hidden, heads = model.heads, dim = model.head_dim;
   if (!model.latent_attention) {
     const double keys = static_cast<double>(model.kv_heads) * dim;
-    return {{hidden, heads * dim}, {hidden, keys}, {hidden, keys}, {heads * dim, hidden}};
+    const double queries = model.attention_gate ? 2 * heads * dim : heads * dim;
+    return {{hidden, queries}, {hidden, keys}, {hidden, keys}, {heads * dim, hidden}};
   }
   // DeepSeek-V2, section 2.1: queries through a compressed vector or not; keys and values through one, beside
   // which the rotary part of the key is kept.
@@ -38,6 +39,21 @@ std::vector<Matrix> attention_matrices(const Model& model) {
   return all;
 }
 
+// Gated DeltaNet: queries, keys and values of all heads; the gate; two numbers for each value head; the output.
+std::vector<Matrix> linear_matrices(const Model& model) {
+  const LinearAttention& linear = *model.linear_attention;
+  const double hidden = model.hidden, keys = static_cast<double>(linear.key_heads) * linear.key_dim,
+               values = static_cast<double>(linear.value_heads) * linear.value_dim;
+  return {
+      {hidden, 2 * keys + values}, {hidden, values}, {hidden, 1.0 * linear.value_heads, 2}, {values, hidden}};
+}
+
+double convolution_weights(const Model& model) {
+  const LinearAttention& linear = *model.linear_attention;
+  const double channels = 2.0 * linear.key_heads * linear.key_dim + 1.0 * linear.value_heads * linear.value_dim;
+  return channels * linear.convolution;
+}
+
 void add_mlps(const Model& model, double width, double count, std::vector<Matrix>& all) {
   if (width == 0) return;
   all.push_back({1.0 * model.hidden, width, model.gated_mlp ? 2 * count : count});
@@ -48,10 +64,12 @@ struct Layer {
   std::vector<Matrix> shared;
   std::vector<Matrix> experts;
   double router = 0;  // weights
+  double convolution = 0;
 };
 
-Layer layer_of(const Model& model, bool has_experts) {
-  Layer layer{attention_matrices(model), {}, 0};
+Layer layer_of(const Model& model, bool has_experts, bool is_linear) {
+  Layer layer{is_linear ? linear_matrices(model) : attention_matrices(model), {}, 0, 0};
+  if (is_linear) layer.convolution = convolution_weights(model);
   if (!has_experts) {
     add_mlps(model, model.intermediate, 1, layer.shared);
     return layer;
@@ -67,7 +85,8 @@ template <typename F>
 Weights mean_layer(const Model& model, F count) {
   Weights sum;
   for (int l = 0; l < model.layers; ++l) {
-    const Weights one = count(layer_of(model, model.experts && l >= model.experts->dense_layers));
+    const bool is_linear = model.linear_attention && l < model.linear_attention->layers;
+    const Weights one = count(layer_of(model, model.experts && l >= model.experts->dense_layers, is_linear));
     sum.shared += one.shared;
     sum.experts += one.experts;
   }
@@ -76,7 +95,7 @@ Weights mean_layer(const Model& model, F count) {
 
 Weights count_weights(const Layer& layer) {
   Weights weights;
-  weights.shared = layer.router;
+  weights.shared = layer.router + layer.convolution;
   for (const Matrix& matrix : layer.shared) weights.shared += matrix.count * matrix.in * matrix.out;
   for (const Matrix& matrix : layer.experts) weights.experts += matrix.count * matrix.in * matrix.out;
   return weights;

@@ -29,6 +29,14 @@ double latent_norms(const Model& m) {
   return m.layers * (m.latent_attention->query_rank + 1.0 * m.latent_attention->kv_rank);
 }
 
+// Linear attention: two numbers for each value head (its decay), and a norm of a head's values. The other layers:
+// norms of queries and keys.
+double mixer_norms(const Model& m) {
+  const LinearAttention& linear = *m.linear_attention;
+  return linear.layers * (2.0 * linear.value_heads + linear.value_dim) +
+         (m.layers - linear.layers) * 2.0 * m.head_dim;
+}
+
 double glm_moe(const Model& m, const Json& part) {
   return two_norms(m) + qkv_biases(m) + routing_biases(m) +
          (flag(part, "use_qk_norm") ? qk_norms_per_head(m) : 0);
@@ -78,6 +86,12 @@ const std::map<std::string, Rule>& rules() {
       {"gemma2", [](const Model& m, const Json&) { return four_norms(m); }},
       {"gemma3_text", [](const Model& m, const Json&) { return four_norms(m) + qk_norms_per_head(m); }},
       {"phi", [](const Model& m, const Json&) { return phi(m); }},
+      {"qwen3_5_text", [](const Model& m, const Json&) { return two_norms(m) + mixer_norms(m); }},
+      // A gate of the shared expert, as qwen2_moe has.
+      {"qwen3_5_moe_text",
+       [](const Model& m, const Json&) { return two_norms(m) + mixer_norms(m) + 1.0 * m.layers * m.hidden; }},
+      {"qwen3_next",
+       [](const Model& m, const Json&) { return two_norms(m) + mixer_norms(m) + 1.0 * m.layers * m.hidden; }},
       {"olmo2", olmo},
       {"olmoe", olmo},
       {"minimax_m2",
@@ -135,6 +149,32 @@ double qwen3_vision(const Model& m, const Json&) {
   const double h = 1152;
   return linear(3 * 2 * 16 * 16, h) + 2304 * h + 27 * vision_layer(h, 4304) + patch_merger(h, h, m.hidden) +
          3 * patch_merger(h, 4 * h, m.hidden);
+}
+
+double qwen3_5_vision(const Model& m, double h, double intermediate, double depth) {
+  return linear(3 * 2 * 16 * 16, h) + 2304 * h + depth * vision_layer(h, intermediate) +
+         patch_merger(h, h, m.hidden);
+}
+
+// A layer of attention with its gate, norms included, and the projection of two hidden states with three norms; it
+// shares embedding and head.
+double gated_prediction(const Model& m, const Json&) {
+  const double h = m.hidden, query = 1.0 * m.heads * m.head_dim, key = 1.0 * m.kv_heads * m.head_dim;
+  double mlp = 3 * h * m.intermediate;
+  if (m.experts) {
+    mlp = 3 * h * (1.0 * m.experts->count * m.experts->intermediate + m.experts->shared_intermediate) +
+          h * m.experts->count + h;
+  }
+  return 3 * h * query + 2 * h * key + mlp + 2.0 * m.head_dim + 2 * h + 2 * h * h + 3 * h;
+}
+
+double qwen3_5(const Model& m, const Json& part) {
+  return qwen3_5_vision(m, 1152, 4304, 27) + gated_prediction(m, part);
+}
+
+// Models of 4B and below have a smaller encoder.
+double small_qwen3_5(const Model& m, const Json& part) {
+  return qwen3_5_vision(m, 1024, 4096, 24) + gated_prediction(m, part);
 }
 
 double expert_layer(const Model& m) {
@@ -216,6 +256,16 @@ double stored_besides(const std::string& file, const Model& model, const Json& c
       {"Mistral-Small-3.2-24B.json", pixtral_vision},
       {"Qwen2-VL-7B.json", qwen2_vision},
       {"Qwen3-VL-8B.json", qwen3_vision},
+      {"Qwen3-Next-80B-A3B.json", gated_prediction},
+      {"Qwen3.5-2B.json", small_qwen3_5},
+      {"Qwen3.5-4B.json", small_qwen3_5},
+      {"Qwen3.5-9B.json", qwen3_5},
+      {"Qwen3.5-27B.json", qwen3_5},
+      {"Qwen3.6-27B.json", qwen3_5},
+      {"Qwen3.8-27B.json", qwen3_5},
+      {"Qwen3.5-35B-A3B.json", qwen3_5},
+      {"Qwen3.6-35B-A3B.json", qwen3_5},
+      {"Qwen3.5-397B-A17B.json", qwen3_5},
       {"gemma-3-4b.json", gemma3_vision},
       {"gemma-3-12b.json", gemma3_vision},
       {"gemma-3-27b.json", gemma3_vision},

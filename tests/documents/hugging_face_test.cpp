@@ -200,6 +200,24 @@ TEST(HuggingFace, NotesSayWhatIsLeftOut) {
   EXPECT_THAT(read_config(llama()).notes, IsEmpty());
 }
 
+TEST(HuggingFace, LayersOfLinearAttentionAreCounted) {
+  Json config = config_file("Qwen3.5-27B.json");
+  const Model model = read_config(config).model;
+  EXPECT_EQ(model.linear_attention, (LinearAttention{48, 16, 48, 128, 128, 4}));
+  EXPECT_TRUE(model.attention_gate);
+  EXPECT_EQ(model.context_tokens, 262144);
+  EXPECT_THAT(read_config(config).notes, ElementsAre(HasSubstr("encoder of images"),
+                                                     "Layers for multi-token prediction are left out: 1."));
+  // The same layers by name.
+  Json types = Json::array();
+  for (int layer = 1; layer <= 64; ++layer)
+    types.push_back(layer % 4 == 0 ? "full_attention" : "linear_attention");
+  config["text_config"]["layer_types"] = types;
+  EXPECT_EQ(read_config(config).model, model);
+  config["text_config"]["layer_types"][5] = "mamba";
+  EXPECT_THAT(config_refusal(config), HasSubstr("layers of the kind \"mamba\""));
+}
+
 TEST(HuggingFace, CriticsHaveAValueHead) {
   Json config = llama();
   config["architectures"] = {"LlamaForTokenClassification"};
@@ -224,18 +242,19 @@ TEST(HuggingFace, ShapesThatAModelCannotDescribeAreRefusedWithTheReason) {
     config["model_type"] = type;
     return config_refusal(config);
   };
-  EXPECT_THAT(refused("qwen3_next"), HasSubstr("/model_type: the architecture \"LlamaForCausalLM\" (model_type "
-                                               "\"qwen3_next\") has layers of linear attention"));
+  EXPECT_THAT(refused("kimi_linear"),
+              HasSubstr("/model_type: the architecture \"LlamaForCausalLM\" (model_type "
+                        "\"kimi_linear\") has layers of linear attention"));
   EXPECT_THAT(refused("nemotron_h"), HasSubstr("has Mamba layers"));
   EXPECT_THAT(refused("glm_moe_dsa"), HasSubstr("has sparse attention"));
   EXPECT_THAT(refused("bloom"), HasSubstr("has positions by ALiBi"));
   Json config = llama();
   config["is_encoder_decoder"] = true;
   EXPECT_THAT(config_refusal(config), HasSubstr("is an encoder and a decoder"));
-  config = {{"architectures", {"Qwen3_5ForConditionalGeneration"}},
-            {"model_type", "qwen3_5"},
-            {"text_config", {{"model_type", "qwen3_5_text"}}}};
-  EXPECT_THAT(config_refusal(config), HasSubstr("/text_config/model_type: the architecture \"Qwen3_5For"));
+  config = {{"architectures", {"MiniMaxM3ForConditionalGeneration"}},
+            {"model_type", "minimax_m3_vl"},
+            {"text_config", {{"model_type", "minimax_m3"}}}};
+  EXPECT_THAT(config_refusal(config), HasSubstr("/text_config/model_type: the architecture \"MiniMaxM3For"));
   config = llama();
   config["num_hidden_layers"] = 2;
   config["layer_types"] = {"full_attention", "linear_attention"};

@@ -51,6 +51,31 @@ TEST(ModelTest, GroupedQueries) {
   EXPECT_EQ(model.kv_cache_elements_per_token(), 2 * 2 * 2);
 }
 
+// Two of three layers with 2 key heads of 3 and 4 value heads of 5: queries, keys and values 2 * 6 + 20 wide.
+TEST(ModelTest, LinearAttentionAmongLayersOfAttention) {
+  Model model = multi_head(8, 4, 16);
+  model.attention_gate = true;
+  model.linear_attention = LinearAttention{2, 2, 4, 3, 5, 4};
+  const double linear = 8 * 32 + 8 * 20 + 2 * 8 * 4 + 20 * 8 + 32 * 4, full = 5 * 64, mlp = 384;
+  EXPECT_EQ(model.linear_attention->parameters(8), linear);
+  EXPECT_NEAR(model.parameters(), 2 * linear + full + 3 * mlp, 1e-9);
+  // One layer in three has scores; two update a state of 4 * 5 * 3 numbers, 6 FLOP each.
+  EXPECT_NEAR(model.layer_flop(10).attention, 4 * 100 * 8 / 3.0, 1e-9);
+  EXPECT_NEAR(model.layer_flop(10).projections, 10 * (2 * (2 * linear + full) + 2 * 6 * 60) / 3, 1e-9);
+  EXPECT_NEAR(model.kv_cache_elements_per_token(), 2 * 8 / 3.0, 1e-12);
+  // 60 numbers in 32 bits, and three tokens before the convolution in 16.
+  EXPECT_NEAR(model.sequence_state_bytes(), 2 * (60 * 4 + 3 * 32 * 2) / 3.0, 1e-9);
+}
+
+// The state of one sequence in Qwen3.5-27B: 48 layers of 48 matrices of 128 x 128 numbers, and 3 x 10240 of the
+// convolution.
+TEST(ModelTest, AStateIsAsLargeAsAnEngineAllocates) {
+  Model model;
+  model.layers = 64;
+  model.linear_attention = LinearAttention{48, 16, 48, 128, 128, 4};
+  EXPECT_NEAR(model.layers * model.sequence_state_bytes(), 48 * (48 * 128 * 128 * 4.0 + 3 * 10240 * 2.0), 1);
+}
+
 TEST(ModelTest, HeadsNeedNotFillTheHiddenDimension) {
   Model model = multi_head(8, 4, 16);
   model.head_dim = 3;  // 12 wide

@@ -178,6 +178,19 @@ TEST(Decode, LatentAttentionReadsItsCompressedVector) {
   EXPECT_DOUBLE_EQ(terms::decode_step(generation.at(1)).attention.flop, 12 * 2 * 6 * 4 * 5);
 }
 
+TEST(Decode, LinearAttentionReadsAndWritesItsState) {
+  Model model = small_model();
+  model.linear_attention = LinearAttention{1, 1, 2, 3, 5, 4};
+  TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
+  generation.set(decode_kv_read_weight, 1);
+  // One layer of three has a state: 2 * 5 * 3 numbers of 4 bytes, and 3 tokens of 2 * 3 + 10 numbers of 2 bytes.
+  // The 12 sequences read and write it in each of 5 steps; the others attend to 6 tokens in the mean, 8 elements.
+  const double state = (2 * 5 * 3 * 4 + 3 * 16 * 2) / 3.0, cache = 6 * 8 * 2 * 2 / 3.0;
+  EXPECT_NEAR(cache_reads_s(generation.at(1)), 60 * (cache + 2 * state) / 20.0, 1e-9);
+  EXPECT_NEAR(cache_reads_s(generation.at(0)), 60 * 2 * (cache + 2 * state) / 2 / 50.0, 1e-9);  // TP 2
+  EXPECT_NEAR(terms::decode_step(generation.at(1)).attention.flop, 12 * 2 * 6 * (4 * 2 * 2) / 3.0, 1e-9);
+}
+
 TEST(Decode, ADeviceKeepsAtLeastOneKeyValueHead) {
   Model model = small_model();
   model.kv_heads = 1;

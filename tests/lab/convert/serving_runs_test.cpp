@@ -42,6 +42,18 @@ TEST(AiconfiguratorRuns, AreOfThreeEngines) {
   EXPECT_THAT(aiconfigurator().count_by_framework(), SizeIs(3));
 }
 
+// Kept out of every fit: they show how well an architecture is predicted that no fit has seen.
+TEST(LinearAttentionRuns, AreOfOneModelOnThreeTypesOfGpu) {
+  const PublishedRuns runs("linear_attention");
+  EXPECT_THAT(runs.all().runs, SizeIs(216));
+  std::map<std::string, int> gpus;
+  for (const sextant::Run& run : runs.all().runs) {
+    EXPECT_TRUE(runs.all().workflow_of(run).models.at("actor").linear_attention.has_value()) << run.name;
+    ++gpus[run.notes.at("gpu")];
+  }
+  EXPECT_THAT(gpus, SizeIs(3));
+}
+
 // Their scripts say that the settings are another GPU's, and measure a server that has served nothing yet.
 TEST(AiconfiguratorRuns, HoldNoColdServers) {
   int of_others = 0;

@@ -81,6 +81,16 @@ Model random_model(Draw& draw, bool value_head) {
     model.experts = Experts{count, draw.number(1, 3), draw.one_of<int>({12, 24}), shared, dense};
   }
   if (draw.chance(0.2)) model.latent_attention = LatentAttention{draw.number(0, 3), draw.number(1, 4), 2};
+  if (!model.latent_attention && model.layers > 1 && draw.chance(0.2)) {
+    const int keys = draw.number(1, 3);
+    model.linear_attention = LinearAttention{draw.number(1, model.layers - 1),
+                                             keys,
+                                             keys * draw.number(1, 2),
+                                             draw.number(1, 4),
+                                             draw.number(1, 4),
+                                             draw.number(1, 4)};
+    model.attention_gate = draw.chance(0.5);
+  }
   return model;
 }
 
