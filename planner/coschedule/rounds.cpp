@@ -207,7 +207,7 @@ class Repetition {
 
   Group group_;
   std::vector<Phases> phases_;
-  int max_turns_ = 0, orders_left_ = 300;
+  int max_turns_ = 0, orders_left_ = 100;
   double best_ = 0;  // throughput that is to be exceeded
   std::vector<int> best_turns_;
   std::vector<RepeatCounts> tries_;

@@ -64,7 +64,7 @@ struct MemberIterations {
 
 // The turns of a meta-iteration with the highest throughput in which some member runs more than once and every iteration
 // takes at most what its job allows. Empty if none gains at least 1 % over one turn of each, or if those break a promise.
-// Meta-iterations of up to 8 turns, or 3 more than members, are tried, and no more than some hundred orders.
+// Meta-iterations of up to 8 turns, or 3 more than members, are tried, and no more than a hundred orders.
 [[nodiscard]] std::vector<int> repeated_turns(const Group& group);
 
 }  // namespace sextant::coschedule
