@@ -4,8 +4,8 @@
 // Each job of a group is measured alone right before: its phases, from permit to release, are what the simulation
 // gets. The group is simulated with phases drawn from these samples, and compared with the meta-iterations that it
 // then takes; this is repeated, so that a drift of the machine falls on both. Jobs run at a higher priority than the rest of
-// the machine, whose load is stated. A process of the lowest priority keeps each core busy: pools are machines of their
-// own, and a core must not be faster while its neighbour is idle.
+// the machine, whose load is stated. A proxy of the lowest priority keeps each core busy: pools are machines of their own,
+// and a core must not be faster while its neighbour is idle.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -158,7 +158,8 @@ pid_t start(const Folder& folder, const std::string& job, int iterations) {
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t files;
   ::posix_spawn_file_actions_init(&files);
-  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
+    ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, SEXTANT_PROGRAM, &files, nullptr, arguments.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
@@ -223,21 +224,11 @@ std::vector<Phases> phases_in(const std::vector<PhaseRecord>& log, const std::st
   return all;
 }
 
-double mean_of(const std::vector<Phases>& phases, double Phases::*part) {
-  double sum = 0;
-  for (const Phases& of : phases) sum += of.*part;
-  return sum / static_cast<double>(phases.size());
-}
-
-double iteration_s(const std::vector<Phases>& phases) {
-  return mean_of(phases, &Phases::rollout_s) + mean_of(phases, &Phases::training_s) +
-         mean_of(phases, &Phases::sync_s);
-}
-
 constexpr int kSettled = 2;  // iterations
 
-// The mean time between the ends of iterations of a job while all jobs are there, the first two of each left out.
-double iteration_together_s(const std::vector<PhaseRecord>& log, const std::string& job, std::size_t jobs) {
+// The times between the ends of iterations of a job while all jobs are there, the first two of each left out.
+std::vector<double> iterations_together_s(const std::vector<PhaseRecord>& log, const std::string& job,
+                                          std::size_t jobs) {
   std::map<std::string, int> rollouts;
   std::vector<double> ends_s;
   double last_s = 0;
@@ -253,26 +244,30 @@ double iteration_together_s(const std::vector<PhaseRecord>& log, const std::stri
       ends_s.push_back(last_s);
   }
   if (ends_s.size() < 2) throw std::runtime_error("the jobs were not together for long");
-  return (ends_s.back() - ends_s.front()) / static_cast<double>(ends_s.size() - 1);
+  for (std::size_t i = 0; i + 1 < ends_s.size(); ++i) ends_s[i] = ends_s[i + 1] - ends_s[i];
+  ends_s.pop_back();
+  return ends_s;
 }
 
-// The mean meta-iteration with phases that are drawn from the samples.
+// The median meta-iteration with phases that are drawn from the samples.
 double simulated_s(const Group& group, const std::vector<std::vector<Phases>>& samples) {
   constexpr int kRounds = 2000;
   std::mt19937_64 random(1);
   Rounds rounds(group);
   double end_s = 0;
+  std::vector<double> all;
   for (int i = 0; i < kRounds; ++i) {
     std::vector<Phases> drawn;
     for (const std::vector<Phases>& of : samples) drawn.push_back(of[random() % of.size()]);
-    end_s = rounds.next(drawn).back().sync.end_s;
+    const double next_s = rounds.next(drawn).back().sync.end_s;
+    all.push_back(next_s - end_s);
+    end_s = next_s;
   }
-  return end_s / kRounds;
+  return median(all);
 }
 
 struct Compared {
   std::vector<double> meta_iteration_error, slowdown_error;
-  int iterations = 0;
   double extra_s = 0, alone_s = 0;  // iterations of all jobs with others, less those alone; and those alone
 };
 
@@ -293,13 +288,15 @@ std::vector<ProxyJob> drawn_jobs(unsigned seed) {
   return jobs;
 }
 
-// Keeps both cores busy when no job runs there.
+// Keeps both cores busy when no job runs there, with a proxy of its own on each that needs no permits.
 class IdleWork {
  public:
   IdleWork() {
+    save_document(folder_.file("cluster.json"), one_core());
+    write_documents(folder_, {"idle", 3, 64, 2});
     for (std::size_t core = 0; core < children_.size(); ++core) {
       children_[core] = ::fork();
-      if (children_[core] == 0) spin(static_cast<int>(core));
+      if (children_[core] == 0) work(static_cast<int>(core));
     }
   }
   ~IdleWork() {
@@ -312,7 +309,7 @@ class IdleWork {
   IdleWork& operator=(const IdleWork&) = delete;
 
  private:
-  [[noreturn]] static void spin(int core) {
+  [[noreturn]] void work(int core) const {
     constexpr int kLowestPriority = 19;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     cpu_set_t set;
@@ -320,8 +317,18 @@ class IdleWork {
     CPU_SET(static_cast<std::size_t>(core), &set);
     ::sched_setaffinity(0, sizeof set, &set);
     ::setpriority(PRIO_PROCESS, 0, kLowestPriority);
-    for (volatile double value = 1;;) value = value * 1.000001 + 1e-9;
+    const int nowhere = ::open("/dev/null", O_WRONLY);
+    ::dup2(nowhere, STDOUT_FILENO);
+    ::dup2(nowhere, STDERR_FILENO);
+    const std::string cluster = folder_.file("cluster.json"), workflow = folder_.file("idle-workflow.json"),
+                      plan = folder_.file("idle-plan.json"), out = folder_.file("idle-" + std::to_string(core));
+    ::execl(SEXTANT_PROGRAM, SEXTANT_PROGRAM, "proxy", "--cluster", cluster.c_str(), "--workflow",
+            workflow.c_str(), "--plan", plan.c_str(), "--out", out.c_str(), "--spread", "0", "--max-iterations",
+            "1000000", "--budget", "100000", nullptr);
+    ::_exit(1);
   }
+
+  Folder folder_;
   std::array<pid_t, 2> children_{};
 };
 
@@ -350,56 +357,54 @@ double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-// A run of the group between two of each job alone, several times: the machine's speed drifts, and the median of the
-// ratios to what was measured right before and after leaves out what disturbed one of them.
+template <typename Value>
+void append(std::vector<Value>& all, const std::vector<Value>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+double median_iteration_s(const std::vector<Phases>& phases) {
+  std::vector<double> all;
+  for (const Phases& of : phases) all.push_back(of.rollout_s + of.training_s + of.sync_s);
+  return median(all);
+}
+
+// Runs of the group between runs of each job alone: the machine's speed drifts, and falls on both alike. Medians leave
+// out what disturbed a few iterations.
 void compare_group(unsigned seed, Compared& compared) {
   const Folder folder;
   const std::vector<ProxyJob> jobs = drawn_jobs(seed);
   save_document(folder.file("cluster.json"), one_core());
   for (const ProxyJob& job : jobs) write_documents(folder, job);
-  constexpr std::size_t kRepeats = 5;
-  constexpr int kAlone = 4, kTogether = 9;
-  const auto measure_alone = [&] {
-    std::vector<std::vector<Phases>> alone;
-    for (const ProxyJob& job : jobs) alone.push_back(phases_in(run_together(folder, {job}, kAlone), job.name));
-    return alone;
-  };
-  std::vector<double> meta_ratios;
-  std::vector<std::vector<double>> simulated_slowdowns(jobs.size()), measured_slowdowns(jobs.size());
-  std::vector<std::vector<Phases>> before = measure_alone();
-  for (std::size_t repeat = 0; repeat < kRepeats; ++repeat) {
-    const std::vector<PhaseRecord> log = run_together(folder, jobs, kTogether);
-    const std::vector<std::vector<Phases>> after = measure_alone();
+  constexpr int kRepeats = 5, kAlone = 5, kTogether = 9;
+  std::vector<std::vector<Phases>> alone(jobs.size()), shared(jobs.size());
+  std::vector<std::vector<double>> together(jobs.size());
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
     for (std::size_t j = 0; j < jobs.size(); ++j)
-      before[j].insert(before[j].end(), after[j].begin(), after[j].end());
-    const double simulated = simulated_s(group_of(jobs), before);
-    std::vector<double> together;
+      append(alone[j], phases_in(run_together(folder, {jobs[j]}, kAlone), jobs[j].name));
+    const std::vector<PhaseRecord> log = run_together(folder, jobs, kTogether);
     for (std::size_t j = 0; j < jobs.size(); ++j) {
-      const double solo_s = iteration_s(before[j]);
-      together.push_back(iteration_together_s(log, jobs[j].name, jobs.size()));
-      simulated_slowdowns[j].push_back(simulated / solo_s);
-      measured_slowdowns[j].push_back(together.back() / solo_s);
-      compared.extra_s += iteration_s(phases_in(log, jobs[j].name)) - solo_s;
-      compared.alone_s += solo_s;
-      ++compared.iterations;
+      append(together[j], iterations_together_s(log, jobs[j].name, jobs.size()));
+      append(shared[j], phases_in(log, jobs[j].name));
     }
-    meta_ratios.push_back(simulated / mean(together));
-    before = after;
   }
-  compared.meta_iteration_error.push_back(std::abs(median(meta_ratios) - 1));
-  for (std::size_t j = 0; j < jobs.size(); ++j)
-    compared.slowdown_error.push_back(
-        std::abs(median(simulated_slowdowns[j]) / median(measured_slowdowns[j]) - 1));
-  if (std::getenv("SEXTANT_BENCH_DETAILS") == nullptr) return;
-  std::fprintf(stderr, "group %u: simulated over measured %.3f (", seed, median(meta_ratios));
-  for (const double ratio : meta_ratios) std::fprintf(stderr, " %.3f", ratio);
-  std::fprintf(stderr, " )");
-  for (std::size_t j = 0; j < jobs.size(); ++j)
-    std::fprintf(stderr, "; %s: %.4f + %.4f s alone, slowdown %.3f simulated, %.3f measured",
-                 jobs[j].name.c_str(), mean_of(before[j], &Phases::rollout_s),
-                 mean_of(before[j], &Phases::training_s), median(simulated_slowdowns[j]),
-                 median(measured_slowdowns[j]));
-  std::fprintf(stderr, "\n");
+  const double simulated = simulated_s(group_of(jobs), alone);
+  std::vector<double> all;
+  for (const std::vector<double>& of : together) append(all, of);
+  compared.meta_iteration_error.push_back(std::abs(simulated / median(all) - 1));
+  const bool has_details = std::getenv("SEXTANT_BENCH_DETAILS") != nullptr;
+  if (has_details)
+    std::fprintf(stderr, "group %u: simulated %.4f s, measured %.4f s, ratio %.3f", seed, simulated,
+                 median(all), simulated / median(all));
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const double solo_s = median_iteration_s(alone[j]), shared_s = median_iteration_s(shared[j]);
+    compared.slowdown_error.push_back(std::abs(simulated / median(together[j]) - 1));
+    compared.extra_s += shared_s - solo_s;
+    compared.alone_s += solo_s;
+    if (has_details)
+      std::fprintf(stderr, "; %s: %.4f s alone, slowdown %.3f simulated, %.3f measured", jobs[j].name.c_str(),
+                   solo_s, simulated / solo_s, median(together[j]) / solo_s);
+  }
+  if (has_details) std::fprintf(stderr, "\n");
 }
 
 double load_of_machine() {
@@ -438,7 +443,8 @@ void real_meta_iteration(benchmark::State& state) {
   state.counters["worst_slowdown_error"] = worst(compared.slowdown_error);
   state.counters["target_worst_slowdown_error"] = 0.10;
   // An iteration has three phases, each after a switch from another job.
-  state.counters["warm_switch_s"] = compared.extra_s / (3 * compared.iterations);
+  state.counters["warm_switch_s"] =
+      compared.extra_s / (3.0 * static_cast<double>(compared.slowdown_error.size()));
   state.counters["warm_switch_share"] = compared.extra_s / compared.alone_s;
   state.counters["has_priority"] = has_priority ? 1 : 0;
   state.counters["load_before"] = load;
