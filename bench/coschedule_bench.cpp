@@ -10,6 +10,7 @@
 #include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/optimum.h"
 #include "planner/coschedule/place.h"
+#include "planner/coschedule/rounds.h"
 #include "planner/coschedule/simulate.h"
 #include "planner/coschedule/trace/workload.h"
 
@@ -149,6 +150,46 @@ void bound_2000(benchmark::State& state) { bound(state, 2000, 60); }
 BENCHMARK(bound_100)->Name("coschedule.bound_100_s")->Unit(benchmark::kSecond)->Iterations(1);
 BENCHMARK(bound_500)->Name("coschedule.bound_500_s")->Unit(benchmark::kSecond)->Iterations(1);
 BENCHMARK(bound_2000)->Name("coschedule.bound_2000_s")->Unit(benchmark::kSecond)->Iterations(1);
+
+// Jobs that run several times in a meta-iteration: progress of all jobs over one turn of each in the same groups, for
+// all time that a trace takes, and what that makes of slowdowns and cost.
+void repetition(benchmark::State& state) {
+  constexpr std::uint64_t kSeeds = 20;
+  double repeated_progress = 0, once_progress = 0, repeating_s = 0, shared_s = 0;
+  double slowdown = 0, slowdown_once = 0, cost = 0, kept = 1;
+  for (auto _ : state) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      TraceRules rules;
+      rules.seed = seed;
+      const JobTrace trace = drawn_trace(rules, weave_pools());
+      SimulationOptions options;
+      options.on_state = [&](const Placement& placement, double seconds) {
+        for (const Group& group : placement.groups) {
+          if (group.members.size() < 2) continue;
+          Group once = group;
+          once.turns.clear();
+          repeated_progress += seconds * throughput(group, iterations_of(group), planned_turns(group).period_s);
+          once_progress += seconds * throughput(once, iterations_of(once), planned_turns(once).period_s);
+          shared_s += seconds;
+          if (!group.turns.empty()) repeating_s += seconds;
+        }
+      };
+      const Simulation repeated = simulate(trace, *find_policy("weave"), options);
+      const Simulation plain = simulate(trace, *find_policy("weave-once"));
+      slowdown += repeated.mean_slowdown / kSeeds;
+      slowdown_once += plain.mean_slowdown / kSeeds;
+      cost += repeated.total_usd / plain.total_usd / kSeeds;
+      kept = std::min(kept, repeated.kept_fraction);
+    }
+  }
+  state.counters["throughput_gain"] = repeated_progress / once_progress - 1;
+  state.counters["repeating_share"] = repeating_s / shared_s;
+  state.counters["slowdown"] = slowdown;
+  state.counters["slowdown_once"] = slowdown_once;
+  state.counters["cost_over_once"] = cost;
+  state.counters["kept_fraction"] = kept;
+}
+BENCHMARK(repetition)->Name("coschedule.repetition_s")->Unit(benchmark::kSecond)->Iterations(1);
 
 // 100,000 arrivals, some 500 jobs at a time.
 void simulate_100k(benchmark::State& state) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace coschedule;
 
-enum class Act { create, job, place, leave, repack, show, run, simulate, compare };
+enum class Act { create, job, place, leave, repack, show, run, connect, simulate, compare };
 
 struct Coscheduling {
   Act act = Act::show;
@@ -49,6 +49,8 @@ int run(const Coscheduling& options) {
       return show_placement(options.given);
     case Act::run:
       return run_group(options.given);
+    case Act::connect:
+      return connect_permits(options.given);
     case Act::simulate:
       return simulate_trace(options.given);
     case Act::compare:
@@ -78,6 +80,7 @@ void add_coschedule(CommandLine& line) {
                                {"repack", Act::repack},
                                {"show", Act::show},
                                {"run", Act::run},
+                               {"connect", Act::connect},
                                {"simulate", Act::simulate},
                                {"compare", Act::compare}},
                   "What to do; see below")
@@ -121,10 +124,20 @@ void add_coschedule(CommandLine& line) {
   command.add_output("--out", options->given.out, "job, simulate: document to write; run: its log as CSV");
   command.add_flag("--json", options->given.json, "show, simulate: print the document instead of a table");
 
-  const std::string permits = "The permits of run";
+  const std::string permits = "The permits of run and connect";
   command.add_option("--group", options->given.group, "Group of the placement; default: its only one")
       .in_group(permits);
   command.add_option("--socket", options->given.socket, "Path of the Unix socket to serve").in_group(permits);
+  command
+      .add_option("--listen", options->given.listen_port,
+                  "run: TCP port for jobs on other hosts, with --key-file; 0: any")
+      .check(integer_between(0, 65535))
+      .in_group(permits);
+  command.add_option("--server", options->given.server, "connect: HOST:PORT of run --listen").in_group(permits);
+  command
+      .add_option("--key-file", options->given.key_file,
+                  "File with the key of both hosts, mode 0600; run writes a new one if there is none")
+      .in_group(permits);
   command
       .add_choice(
           "--order", options->given.order,
@@ -259,6 +272,7 @@ void add_coschedule(CommandLine& line) {
       "job with which every job keeps what it was promised; leave takes a job out; repack regroups jobs\n"
       "where that pays for their restarts; show prints all groups and\n"
       "checks their promises; run gives permits for phases to real jobs;\n"
+      "connect passes them on to jobs of another host;\n"
       "simulate replays arrivals; compare runs all policies.\n"
       "Exits 1 if there is no place, or if a promise is broken.\n"
       "Example: sextant coschedule place --state placement.json --job job.json --why");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct CoscheduleOptions {
   coschedule::RepackRules repack;
   // The permits of run.
   std::string group, socket;
+  std::optional<int> listen_port;  // TCP, for jobs on other hosts; 0: any
+  std::string key_file, server;    // of connect: HOST:PORT
   coschedule::ServingOrder order = coschedule::ServingOrder::turns;
   bool until_left = false;
   // The pools of create.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <set>
 
@@ -13,7 +12,7 @@
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/place.h"
-#include "planner/coschedule/round_robin.h"
+#include "planner/coschedule/rounds.h"
 #include "planner/coschedule/tail.h"
 #include "sextant/error.h"
 
@@ -61,12 +60,6 @@ void print_cost(const Placement& placement, const CoscheduleOptions& options) {
              (bound.is_tight || placement.groups.empty() ? "" : " (a longer --bound-seconds may prove more)"));
 }
 
-std::vector<int> own_order(const Group& group) {
-  std::vector<int> order(group.members.size());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 // Prints what typical iterations take, and when the long tails of their rollouts move.
 void print_typical(const Group& group) {
   RunningGroup running{&group, {}, {}};
@@ -93,33 +86,50 @@ void print_typical(const Group& group) {
                                   " if all move at " + format_percent(kWeaveThreshold)));
 }
 
+// "; short runs 2 times in that time" if members have several turns.
+std::string repetitions_of(const Group& group) {
+  const std::vector<int> counts = iterations_of(group);
+  std::string text;
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    if (counts[m] > 1)
+      text += (text.empty() ? "; " : ", ") + group.members[m].job.name + " runs " + std::to_string(counts[m]) +
+              " times";
+  }
+  return text.empty() ? "" : text + " in that time";
+}
+
 void print_group(const Group& group, const Placement& placement) {
-  const Turns turns = turns_in_order(group, own_order(group));
-  const bool is_certain = placement.probability >= 1;
+  const Turns turns = planned_turns(group);
+  const std::vector<MemberIterations> iterations = member_iterations(group);
+  const bool is_certain = placement.probability >= 1, repeats = !group.turns.empty();
   print_line(group.name + ": " + std::to_string(group.rollout_nodes) + " rollout and " +
              std::to_string(group.training_nodes) + " training nodes, " +
-             dollars(group.usd_per_hour(placement.pools)) +
-             " an hour, an iteration of each job takes at most " + format_seconds(turns.period_s));
+             dollars(group.usd_per_hour(placement.pools)) + " an hour, " +
+             (repeats ? "a meta-iteration takes " : "an iteration of each job takes at most ") +
+             format_seconds(turns.period_s) + repetitions_of(group));
   KeptShares chance;
   if (!is_certain) chance = DrawnIterations().of(group);
-  std::vector<std::string> head{"job",           "alone",        "slowdown",     "allowed",
-                                "rollout nodes", "rollout from", "training from"};
-  if (!is_certain) head.insert(head.begin() + 4, "kept");
+  std::vector<std::string> head{"job", "alone"};
+  if (repeats) head.insert(head.end(), {"runs", "longest iteration"});
+  head.insert(head.end(), {"slowdown", "allowed"});
+  if (!is_certain) head.emplace_back("kept");
+  const std::size_t nodes_column = head.size();
+  head.insert(head.end(), {"rollout nodes", "rollout from", "training from"});
   Table table(head);
-  table.align_left(is_certain ? 4 : 5);
+  table.align_left(nodes_column);
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     const Job& job = group.members[m].job;
     std::string nodes;
     for (const int node : group.members[m].rollout_nodes)
       nodes += (nodes.empty() ? "" : ", ") + std::to_string(node);
-    std::vector<std::string> row{job.name,
-                                 format_seconds(job.solo_s()),
-                                 times(is_certain ? turns.period_s / job.solo_s() : chance.slowdown[m]),
-                                 times(job.max_slowdown),
-                                 nodes,
-                                 format_seconds(std::max(0.0, turns.rollout_start_s[m])),
-                                 format_seconds(std::max(0.0, turns.training_start_s[m]))};
-    if (!is_certain) row.insert(row.begin() + 4, format_percent(chance.kept_fraction[m]));
+    std::vector<std::string> row{job.name, format_seconds(job.solo_s())};
+    if (repeats)
+      row.insert(row.end(), {std::to_string(iterations[m].count), format_seconds(iterations[m].longest_s)});
+    row.insert(row.end(),
+               {times(is_certain ? iterations[m].slowdown : chance.slowdown[m]), times(job.max_slowdown)});
+    if (!is_certain) row.push_back(format_percent(chance.kept_fraction[m]));
+    row.insert(row.end(), {nodes, format_seconds(std::max(0.0, turns.rollout_start_s[m])),
+                           format_seconds(std::max(0.0, turns.training_start_s[m]))});
     table.add(std::move(row));
   }
   std::fputs(table.text().c_str(), stdout);

@@ -8,6 +8,7 @@
 
 #include "cli/ask/inputs.h"
 #include "cli/command_line/checks.h"
+#include "cli/probe/permit_gate.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/progress.h"
@@ -43,6 +44,7 @@ struct Options {
   bool self_check = false;
   std::string device = kAuto;
   bool json = false;
+  PermitOptions permits;
 };
 
 bool has_gpus(const Cluster& cluster) {
@@ -294,6 +296,10 @@ int run(Options options) {
   options.proxy.engine = engine.get();
   const Experiments all =
       simplified(asked, engine ? engine->limits() : proxy::EngineLimits{}, ranks.rank() == 0);
+  const std::unique_ptr<PhaseGate> gate = permit_gate(options.permits, ranks);
+  if (gate != nullptr && (options.interleave || all.experiments.size() > 1))
+    throw_bad_input("--permits: a job is one experiment, without --interleave");
+  options.proxy.gate = gate.get();
   Runs runs = start_runs(options, cluster);
   std::vector<std::string> failed;
   std::signal(SIGINT, on_interrupt);
@@ -374,8 +380,10 @@ void add_proxy(CommandLine& line) {
                    "also check GPUs that share one");
   command.add_option("--seed", options->proxy.seed, "Random seed for weights and prompts").shows_default();
   command.add_flag("--json", options->json, "Print the runs document instead of a table");
+  add_permit_options(command, options->permits);
   command.footer(
       "A plan on one device needs no launcher; a plan on devices 0 to n - 1 needs n ranks.\n"
+      "With --permits the phases of every iteration wait for permits of sextant coschedule run.\n"
       "Example: mpirun -n 2 sextant proxy --cluster cluster.json --workflow workflow.json --plan plan.json");
   command.runs([options] { return run(*options); });
 }

@@ -20,6 +20,7 @@ struct CoscheduledJob {
   int group_rollout_nodes = 0, group_training_nodes = 0;  // of the group with the job
   double added_usd_per_hour = 0;
   double iteration_s = 0;   // of each job of the group, at most; of a placement with a probability, on average
+  int iterations = 1;       // of the job in that time: it may fit several times
   std::string explanation;  // "group-3 as it is", or why there is no place
 };
 

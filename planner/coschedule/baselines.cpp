@@ -11,6 +11,12 @@ PlacementAnswer place_by_default(const Placement& placement, const Job& job, Pol
   return place(placement, job);
 }
 
+PlacementAnswer place_once(const Placement& placement, const Job& job, PolicyState&) {
+  PlacementRules rules;
+  rules.may_repeat = false;
+  return place(placement, job, rules);
+}
+
 PlacementAnswer place_by_chance(const Placement& placement, const Job& job, PolicyState& state) {
   PlacementRules rules;
   rules.drawn = &state.drawn;
@@ -119,11 +125,13 @@ PlacementAnswer place_where_idle(const Placement& placement, const Job& job, Pol
 const std::vector<Policy>& policies() {
   static const std::vector<Policy> all{
       {"weave", "default: the cheapest place that keeps every promise, of equal ones the tightest",
-       place_by_default, false, 0, true},
+       place_by_default, false, 0, true, true},
       {"weave-repack", "the same, and running jobs are regrouped where that pays for their restarts",
-       place_by_default, true, 0, true},
+       place_by_default, true, 0, true, true},
       {"weave-chance", "promises hold with --probability under the lengths of responses, not at their bounds",
-       place_by_chance, false, 0, true, true},
+       place_by_chance, false, 0, true, false, true},
+      {"weave-once", "the default, with one iteration of each job in each meta-iteration", place_once, false, 0,
+       true},
       {"weave-paper", "WEAVE's Algorithm 1 as printed", place_as_printed, false, 0, true},
       {"regroup-hourly", "WEAVE's Algorithm 1, and every hour all jobs are regrouped at their present lengths",
        place_as_printed, false, 3600},
@@ -131,9 +139,9 @@ const std::vector<Policy>& policies() {
       {"random", "any group with the memory, or a new one, whatever was promised", place_at_random},
       {"solo", "a group of its own for every job", place_alone},
       {"colocated", "verl on the training pool alone, with as many nodes as keep the promise", place_alone,
-       false, 0, false, false, colocated_use},
+       false, 0, false, false, false, colocated_use},
       {"gavel", "whole jobs get shares of the time of nodes, as many as they were promised", place_by_shares,
-       false, 0, false, false, gavel_use},
+       false, 0, false, false, false, gavel_use},
   };
   return all;
 }

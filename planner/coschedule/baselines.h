@@ -28,6 +28,7 @@ struct Policy {
   bool repacks = false;         // regroups running jobs after arrivals and ends (repack.h)
   double regroups_every_s = 0;  // 0: never; all jobs, at the lengths that they have then
   bool resubmits = false;       // jobs that have drifted too far
+  bool repeats = false;         // members that fit several times into a meta-iteration run several times
   bool is_by_chance = false;    // promises hold with the probability of the simulation
   // Null: members take turns phase by phase.
   GroupUse (*use)(const RunningGroup& running, const Pools& pools) = nullptr;

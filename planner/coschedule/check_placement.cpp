@@ -53,10 +53,10 @@ void check_group(const Group& group, const Pools& pools, bool is_certain, std::v
       add(job.name + " needs " + std::to_string(job.training_nodes) + " training nodes");
   }
   if (!is_certain) return;
-  const double period_s = simulated_period_s(group);
-  for (const Member& member : group.members) {
-    const Job& job = member.job;
-    const double alone_s = job.rollout_s + job.training_s + job.sync_s;
+  const std::vector<double> iteration_s = simulated_iterations_s(group);
+  for (std::size_t m = 0; m < group.members.size(); ++m) {
+    const Job& job = group.members[m].job;
+    const double period_s = iteration_s[m], alone_s = job.rollout_s + job.training_s + job.sync_s;
     if (period_s > job.max_slowdown * alone_s * (1 + kTolerance))
       add("an iteration of " + job.name + " takes " + format_seconds(period_s) + ", alone " +
           format_seconds(alone_s) + ", and may be slowed down by a factor of " +
@@ -82,17 +82,28 @@ void check_chances(const Group& group, double probability, std::vector<std::stri
 
 }  // namespace
 
-double simulated_period_s(const Group& group) {
-  constexpr int kWarmUp = 400, kMeasured = 400;
+namespace {
+
+struct SimulatedTurns {
+  double period_s = 0;            // of a meta-iteration, mean
+  std::vector<double> longest_s;  // iteration by member, from end to end
+};
+
+SimulatedTurns simulate_turns(const Group& group) {
+  constexpr int kUnmeasured = 400, kMeasured = 400;
   std::map<int, int> users;
   for (const Member& member : group.members) {
     for (const int node : member.rollout_nodes) ++users[node];
   }
+  std::vector<int> turns = group.turns;
+  for (int m = 0; turns.size() < group.members.size(); ++m) turns.push_back(m);
   Clock clock;
   std::vector<double> ready_s(group.members.size(), 0.0);
   double before_s = 0, last_s = 0;
-  for (int round = 0; round < kWarmUp + kMeasured; ++round) {
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
+  SimulatedTurns simulated{0, std::vector<double>(group.members.size(), 0.0)};
+  for (int round = 0; round < kUnmeasured + kMeasured; ++round) {
+    for (const int turn : turns) {
+      const auto m = static_cast<std::size_t>(turn);
       const Member& member = group.members[m];
       const Job& job = member.job;
       bool shares = false;
@@ -107,12 +118,26 @@ double simulated_period_s(const Group& group) {
                              (group.members.size() > 1 ? job.training_warm_start_s : 0.0);
       const double trained_s = std::max(rolled_s, clock.training_free_s) + train_s;
       clock.training_free_s = trained_s;
-      ready_s[m] = clock.link_free_s = std::max(trained_s, clock.link_free_s) + job.sync_s;
+      clock.link_free_s = std::max(trained_s, clock.link_free_s) + job.sync_s;
+      if (round >= kUnmeasured)
+        simulated.longest_s[m] = std::max(simulated.longest_s[m], clock.link_free_s - ready_s[m]);
+      ready_s[m] = clock.link_free_s;
     }
     last_s = *std::max_element(ready_s.begin(), ready_s.end());
-    if (round + 1 == kWarmUp) before_s = last_s;
+    if (round + 1 == kUnmeasured) before_s = last_s;
   }
-  return (last_s - before_s) / kMeasured;
+  simulated.period_s = (last_s - before_s) / kMeasured;
+  return simulated;
+}
+
+}  // namespace
+
+double simulated_period_s(const Group& group) { return simulate_turns(group).period_s; }
+
+std::vector<double> simulated_iterations_s(const Group& group) {
+  SimulatedTurns simulated = simulate_turns(group);
+  if (group.turns.empty()) simulated.longest_s.assign(group.members.size(), simulated.period_s);
+  return simulated.longest_s;
 }
 
 std::vector<std::string> broken_promises(const Placement& placement) {

@@ -13,7 +13,9 @@ namespace sextant::coschedule {
 // size of pools and groups, and the iteration time of every member, which is simulated.
 [[nodiscard]] std::vector<std::string> broken_promises(const Placement& placement);
 
-// The mean iteration time of the members over many rounds of turns in their order.
+// The mean time of a meta-iteration over many of them.
 [[nodiscard]] double simulated_period_s(const Group& group);
+// The iteration time of each member: the longest of many if some member has several turns, else the mean.
+[[nodiscard]] std::vector<double> simulated_iterations_s(const Group& group);
 
 }  // namespace sextant::coschedule

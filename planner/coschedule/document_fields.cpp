@@ -140,6 +140,10 @@ const Fields<Group>& group_fields() {
       required("training_nodes", &Group::training_nodes, whole(1, kMaxNodes), "Nodes of the training pool."),
       required("members", &Group::members, list_of(object(member_fields())),
                "Jobs in the order of their turns."),
+      optional(
+          "turns", &Group::turns, list_of(number_of()),
+          "Turns of a meta-iteration, as positions of members from 0, if a member has several; without it each "
+          "has one, in their order."),
   };
   return fields;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "planner/coschedule/document_fields.h"
@@ -50,8 +51,25 @@ const Group* Placement::group_of(std::string_view job) const {
   return nullptr;
 }
 
+namespace {
+
+void check_turns(const JsonView& view, const Group& group, bool is_certain) {
+  if (!is_certain)
+    view.fail("jobs with a promise of a probability have one iteration each in a meta-iteration");
+  std::set<int> members;
+  for (const int turn : group.turns) {
+    if (turn < 0 || turn >= static_cast<int>(group.members.size()))
+      view.fail("expected positions of members below " + std::to_string(group.members.size()));
+    members.insert(turn);
+  }
+  if (members.size() < group.members.size()) view.fail("every member needs a turn");
+}
+
+}  // namespace
+
 Placement Placement::parse(const JsonView& view) {
   Placement placement = parse_fields(view, placement_fields());
+  const bool is_certain = placement.probability >= 1;
   std::set<std::string> names, jobs;
   const std::vector<JsonView> views = view.required("groups").items();
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
@@ -76,6 +94,7 @@ Placement Placement::parse(const JsonView& view) {
         members[m].required("job").fail("it trains on at least " + std::to_string(member.job.training_nodes) +
                                         " nodes, the group has " + std::to_string(group.training_nodes));
     }
+    if (!group.turns.empty()) check_turns(views[g].required("turns"), group, is_certain);
   }
   return placement;
 }
@@ -126,8 +145,22 @@ bool has_grown(const Group& group) {
                      [&](const Member& member) { return member.job.training_nodes < group.training_nodes; });
 }
 
+std::vector<int> meta_iteration(const Group& group) {
+  if (!group.turns.empty()) return group.turns;
+  std::vector<int> order(group.members.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+std::vector<int> iterations_of(const Group& group) {
+  std::vector<int> counts(group.members.size(), group.turns.empty() ? 1 : 0);
+  for (const int turn : group.turns) ++counts[static_cast<std::size_t>(turn)];
+  return counts;
+}
+
 Group in_order(const Group& group, const std::vector<int>& order) {
   Group ordered = group;
+  ordered.turns.clear();
   for (std::size_t i = 0; i < order.size(); ++i)
     ordered.members[i] = group.members[static_cast<std::size_t>(order[i])];
   return ordered;

@@ -22,6 +22,9 @@ struct Group {
   int rollout_nodes = 1;
   int training_nodes = 1;
   std::vector<Member> members;  // in the order of their turns
+  // Positions of members in the order of a meta-iteration in which some run more than once (rounds.h). Empty: each
+  // member runs once, in their order.
+  std::vector<int> turns = {};
 
   [[nodiscard]] double usd_per_hour(const Pools& pools) const {
     return pools.usd_per_hour(rollout_nodes, training_nodes);
@@ -32,7 +35,7 @@ struct Group {
 // All groups of both pools: what `sextant coschedule` reads and writes.
 struct Placement {
   static constexpr std::string_view kKind = "placement";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: turns
 
   Pools pools;
   std::vector<Group> groups;
@@ -53,7 +56,12 @@ struct Placement {
   [[nodiscard]] Json to_json() const;
 };
 
-// The time that phases of all members need on the bottleneck (T_load of section 4.2), in one meta-iteration: the
+// Positions of members in the order of their turns in a meta-iteration.
+[[nodiscard]] std::vector<int> meta_iteration(const Group& group);
+// The number of iterations of each member in a meta-iteration.
+[[nodiscard]] std::vector<int> iterations_of(const Group& group);
+
+// The time that phases of all members need on the bottleneck (T_load of section 4.2), if each runs once: the
 // busiest rollout node, all training nodes alike, or the connection.
 [[nodiscard]] double load_s(const Group& group);
 // The same of each rollout node.
@@ -69,7 +77,7 @@ struct Phases;
 // Whether it trains on more nodes than its largest job needs.
 [[nodiscard]] bool has_grown(const Group& group);
 
-// The group with its members in this order of turns.
+// The group with its members in this order of turns, each once in a meta-iteration.
 [[nodiscard]] Group in_order(const Group& group, const std::vector<int>& order);
 
 // Host memory that the members' suspended states take.

@@ -7,6 +7,7 @@
 
 #include "core/units.h"
 #include "planner/coschedule/round_robin.h"
+#include "planner/coschedule/rounds.h"
 #include "sextant/error.h"
 
 namespace sextant::coschedule {
@@ -35,6 +36,7 @@ class Search {
     answer.refusal = refusal_;
     if (best_group_) {
       answer = {true, *std::move(best_group_), at_of_best_, best_, {}, ""};
+      if (rules_.may_repeat && is_certain_) answer.group.turns = repeated_turns(answer.group);
     }
     std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       return std::pair(!a.refusal.empty(), a.added_usd_per_hour) <
@@ -107,6 +109,7 @@ class Search {
       for (int i = 0; i < fresh; ++i) nodes.push_back(group.rollout_nodes + i);
       std::sort(nodes.begin(), nodes.end());
       Group with = group;
+      with.turns.clear();
       with.rollout_nodes += fresh;
       with.training_nodes += candidate.new_training_nodes;
       with.members.push_back({job_, std::move(nodes)});
@@ -248,6 +251,7 @@ class Search {
 
 // Gives back what no member uses.
 void shrink(Group& group) {
+  group.turns.clear();
   std::vector<int> renumbered(static_cast<std::size_t>(group.rollout_nodes), -1);
   int used = 0, needed = 1;
   for (int node = 0; node < group.rollout_nodes; ++node) {
@@ -318,7 +322,7 @@ Group group_alone(const Placement& placement, const Job& job) {
   return group;
 }
 
-void remove_job(Placement& placement, std::string_view job) {
+void remove_job(Placement& placement, std::string_view job, bool may_repeat) {
   for (auto group = placement.groups.begin(); group != placement.groups.end(); ++group) {
     if (std::erase_if(group->members, [&](const Member& member) { return member.job.name == job; }) == 0)
       continue;
@@ -326,6 +330,7 @@ void remove_job(Placement& placement, std::string_view job) {
       placement.groups.erase(group);
     } else {
       shrink(*group);
+      if (may_repeat && placement.probability >= 1) group->turns = repeated_turns(*group);
     }
     return;
   }

@@ -8,7 +8,8 @@
 // Beyond the paper: a group's training pool may grow (PlacementRules::training_may_grow), of places that cost the
 // same the one with the least free time left is taken (best_fit), and jobs are tried in saturated groups
 // too (tries_saturated): what is promised decides, and the period of turns says whether it is kept. In a placement with
-// a probability, drawn iterations say it instead (chance.h).
+// a probability, drawn iterations say it instead (chance.h). Places are compared with one turn of each member; in the
+// group that is chosen, members that fit several times may then run several times (may_repeat).
 #pragma once
 
 #include <optional>
@@ -24,11 +25,12 @@ struct PlacementRules {
   bool training_may_grow = false;
   bool best_fit = true;
   bool tries_saturated = true;
+  bool may_repeat = true;  // members of the answer's group may have several turns (rounds.h)
   // Iterations that earlier calls have drawn, for placements with a probability; may be null.
   DrawnIterations* drawn = nullptr;
 
   // Algorithm 1 as printed: the first of equals, saturated groups pruned.
-  [[nodiscard]] static PlacementRules as_printed() { return {false, false, false, nullptr}; }
+  [[nodiscard]] static PlacementRules as_printed() { return {false, false, false, false, nullptr}; }
 };
 
 enum class Decision { packing, rollout_scaling, training_scaling, new_group };
@@ -68,7 +70,8 @@ void take(Placement& placement, PlacementAnswer answer);
 [[nodiscard]] Group group_alone(const Placement& placement, const Job& job);
 
 // Takes the job out: its group gives back rollout nodes that no member uses, and training nodes that no member
-// needs as far as all members keep what they were promised. Throws Error(bad_input) if no group has it.
-void remove_job(Placement& placement, std::string_view job);
+// needs as far as all members keep what they were promised. may_repeat: as in PlacementRules. Throws Error(bad_input) if
+// no group has it.
+void remove_job(Placement& placement, std::string_view job, bool may_repeat = true);
 
 }  // namespace sextant::coschedule

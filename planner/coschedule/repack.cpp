@@ -6,6 +6,7 @@
 
 #include "planner/coschedule/optimum.h"
 #include "planner/coschedule/place.h"
+#include "planner/coschedule/rounds.h"
 
 namespace sextant::coschedule {
 namespace {
@@ -214,6 +215,9 @@ std::optional<Repacked> regrouped(const Placement& placement, Repacked repacked,
   }
   if (!rules.accepts_any && repacked.saved_usd_per_hour * rules.horizon_s / 3600 <= restarts_usd)
     return std::nullopt;
+  for (Group& group : repacked.new_groups) {
+    if (rules.may_repeat) group.turns = repeated_turns(group);
+  }
   return repacked;
 }
 

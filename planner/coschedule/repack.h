@@ -19,6 +19,7 @@ struct RepackRules {
   double restart_s = 300;  // for which a job that moves stands still; 197 to 419 s for 7B to 32B in section 6.6
   double horizon_s = 2 * 3600;  // in which the saving must pay for the restarts
   int max_jobs = 12;            // of the groups that are regrouped together
+  bool may_repeat = true;       // members of new groups may have several turns (rounds.h)
   bool accepts_any = false;     // also a regrouping that saves nothing: promises may be broken now
 };
 

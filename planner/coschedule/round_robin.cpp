@@ -25,25 +25,29 @@ struct Edge {
   int rounds = 0;       // that it crosses
 };
 
-// The timed event graph of a group whose members take turns in one order.
+// The timed event graph of a group whose members take turns in one order. Its nodes are the phases of each turn.
 class EventGraph {
  public:
   EventGraph(const Group& group, const std::vector<Phases>& phases, const std::vector<int>& order)
       : phases_(phases),
+        order_(order),
         kinds_(has_tails(phases) ? tail + 1 : sync + 1),
-        nodes_(static_cast<int>(phases.size()) * kinds_) {
-    add_turns(training, order);
-    add_turns(sync, order);
-    for (int node = 0; node < group.rollout_nodes; ++node) add_rollouts(group, node, order);
-    for (int m = 0; m < static_cast<int>(phases.size()); ++m) {
-      if (phases[static_cast<std::size_t>(m)].tail_s > 0) {
-        add(m, rollout, m, tail, 0);
-        add(m, tail, m, training, 0);
+        nodes_(static_cast<int>(order.size()) * kinds_) {
+    const int turns = static_cast<int>(order.size());
+    add_turns(training);
+    add_turns(sync);
+    for (int node = 0; node < group.rollout_nodes; ++node) add_rollouts(group, node);
+    for (int turn = 0; turn < turns; ++turn) {
+      if (phases_of_turn(turn).tail_s > 0) {
+        add(turn, rollout, turn, tail, 0);
+        add(turn, tail, turn, training, 0);
       } else {
-        add(m, rollout, m, training, 0);
+        add(turn, rollout, turn, training, 0);
       }
-      add(m, training, m, sync, 0);
-      add(m, sync, m, rollout, 1);
+      add(turn, training, turn, sync, 0);
+      int next = turn + 1;  // of the same member
+      while (member_of(next % turns) != member_of(turn)) ++next;
+      add(turn, sync, next % turns, rollout, next / turns);
     }
     lengthen();
   }
@@ -56,8 +60,13 @@ class EventGraph {
   }
 
  private:
+  [[nodiscard]] int member_of(int turn) const { return order_[static_cast<std::size_t>(turn)]; }
+  [[nodiscard]] const Phases& phases_of_turn(int turn) const {
+    return phases_[static_cast<std::size_t>(member_of(turn))];
+  }
+
   void add(int from, PhaseKind kind, int to, PhaseKind next, int rounds) {
-    const Phases& of = phases_[static_cast<std::size_t>(from)];
+    const Phases& of = phases_of_turn(from);
     const double weight_s = kind == rollout    ? of.rollout_s
                             : kind == training ? of.training_s
                             : kind == sync     ? of.sync_s
@@ -66,55 +75,57 @@ class EventGraph {
   }
 
   struct User {
-    int member;
+    int turn;
     double tail_share;  // of the node's workers
   };
 
-  void add_rollouts(const Group& group, int node, const std::vector<int>& order) {
+  void add_rollouts(const Group& group, int node) {
     std::vector<User> users;
-    for (const int m : order) {
-      const std::vector<int>& pinned = group.members[static_cast<std::size_t>(m)].rollout_nodes;
+    for (int turn = 0; turn < static_cast<int>(order_.size()); ++turn) {
+      const std::vector<int>& pinned = group.members[static_cast<std::size_t>(member_of(turn))].rollout_nodes;
       const auto found = std::lower_bound(pinned.begin(), pinned.end(), node);
       if (found == pinned.end() || *found != node) continue;
       const auto nth = static_cast<std::size_t>(found - pinned.begin());
-      users.push_back({m, tail_share(phases_[static_cast<std::size_t>(m)], nth)});
+      users.push_back({turn, tail_share(phases_of_turn(turn), nth)});
     }
     const std::size_t count = users.size();
     for (std::size_t i = 0; i < count && count > 1; ++i) {
       const User &of = users[i], &next = users[(i + 1) % count];
       const int rounds = i + 1 == count ? 1 : 0;
-      add(of.member, of.tail_share == 1 ? tail : rollout, next.member, rollout, rounds);
+      add(of.turn, of.tail_share == 1 ? tail : rollout, next.turn, rollout, rounds);
       if (of.tail_share <= 0 || of.tail_share == 1) continue;
-      if (next.tail_share > 0) add(of.member, tail, next.member, tail, rounds);
-      if (count > 2) add(of.member, tail, users[(i + 2) % count].member, rollout, i + 2 >= count ? 1 : 0);
-      note_loss(of, next.member);
+      if (next.tail_share > 0) add(of.turn, tail, next.turn, tail, rounds);
+      if (count > 2) add(of.turn, tail, users[(i + 2) % count].turn, rollout, i + 2 >= count ? 1 : 0);
+      // A member's own next rollout begins after its training.
+      if (member_of(of.turn) != member_of(next.turn)) note_loss(of, next.turn);
     }
   }
 
   // The next rollout runs on the other workers of the node, with larger batches, until the tail has ended.
   void note_loss(const User& of, int next) {
-    const double share = phases_[static_cast<std::size_t>(next)].batch_share;
+    const double share = phases_of_turn(next).batch_share;
     const double slower = 1 - share + share / (1 - of.tail_share);
-    const double loss_s = phases_[static_cast<std::size_t>(of.member)].tail_s * (1 - 1 / slower);
+    const double loss_s = phases_of_turn(of.turn).tail_s * (1 - 1 / slower);
     for (Loss& loss : losses_) {
-      if (loss.from != of.member || loss.member != next) continue;
+      if (loss.from != of.turn || loss.turn != next) continue;
       loss.seconds = std::max(loss.seconds, loss_s);  // on several nodes at the same time
       return;
     }
-    losses_.push_back({of.member, next, loss_s});
+    losses_.push_back({of.turn, next, loss_s});
   }
 
   void lengthen() {
     for (const Loss& loss : losses_) {
       for (Edge& edge : edges_) {
-        if (edge.from == loss.member * kinds_ + rollout) edge.weight_s += loss.seconds;
+        if (edge.from == loss.turn * kinds_ + rollout) edge.weight_s += loss.seconds;
       }
     }
   }
 
-  void add_turns(PhaseKind kind, const std::vector<int>& users) {
-    for (std::size_t i = 0; i < users.size() && users.size() > 1; ++i)
-      add(users[i], kind, users[(i + 1) % users.size()], kind, i + 1 == users.size() ? 1 : 0);
+  void add_turns(PhaseKind kind) {
+    const int turns = static_cast<int>(order_.size());
+    for (int turn = 0; turn < turns && turns > 1; ++turn)
+      add(turn, kind, (turn + 1) % turns, kind, turn + 1 == turns ? 1 : 0);
   }
 
   // The longest paths if no cycle is longer than its rounds times the period; else the ratio of one that is.
@@ -150,11 +161,12 @@ class EventGraph {
   }
 
   struct Loss {
-    int from, member;
+    int from, turn;
     double seconds;
   };
 
   const std::vector<Phases>& phases_;
+  const std::vector<int>& order_;
   int kinds_, nodes_;
   std::vector<Edge> edges_;
   std::vector<Loss> losses_;  // of rollouts beside a tail
@@ -166,22 +178,16 @@ Turns turns_of(const Group& group, const std::vector<Phases>& phases, const std:
   Turns turns{EventGraph(group, phases, order).min_period_s(at_least_s, starts), order, {}, {}, {}, {}};
   const bool with_tails = has_tails(phases);
   const std::size_t kinds = with_tails ? tail + 1 : sync + 1;
-  const double first = starts[static_cast<std::size_t>(order.front()) * kinds + rollout];
+  const double first = starts[rollout];
   for (std::size_t m = 0; m < phases.size(); ++m) {
-    turns.rollout_start_s.push_back(starts[m * kinds + rollout] - first);
-    turns.training_start_s.push_back(starts[m * kinds + training] - first);
-    turns.sync_start_s.push_back(starts[m * kinds + sync] - first);
-    if (with_tails) turns.tail_start_s.push_back(starts[m * kinds + tail] - first);
+    const auto turn =
+        static_cast<std::size_t>(std::find(order.begin(), order.end(), static_cast<int>(m)) - order.begin());
+    turns.rollout_start_s.push_back(starts[turn * kinds + rollout] - first);
+    turns.training_start_s.push_back(starts[turn * kinds + training] - first);
+    turns.sync_start_s.push_back(starts[turn * kinds + sync] - first);
+    if (with_tails) turns.tail_start_s.push_back(starts[turn * kinds + tail] - first);
   }
   return turns;
-}
-
-// No period is shorter: of a resource or of one member.
-double at_least_s(const Group& group, const std::vector<Phases>& phases) {
-  double longest = load_s(group, phases);
-  for (const Phases& of : phases)
-    longest = std::max(longest, of.rollout_s + of.tail_s + of.training_s + of.sync_s);
-  return longest;
 }
 
 }  // namespace
@@ -216,18 +222,36 @@ bool shares_rollout_nodes(const Group& group, std::size_t member) {
   return false;
 }
 
+double at_least_s(const Group& group, const std::vector<Phases>& phases, const std::vector<int>& counts) {
+  std::vector<double> nodes(static_cast<std::size_t>(group.rollout_nodes), 0.0);
+  double longest_s = 0, training_s = 0, sync_s = 0;
+  for (std::size_t m = 0; m < phases.size(); ++m) {
+    const Phases& of = phases[m];
+    training_s += counts[m] * of.training_s;
+    sync_s += counts[m] * of.sync_s;
+    longest_s = std::max(longest_s, counts[m] * (of.rollout_s + of.tail_s + of.training_s + of.sync_s));
+    for (const int node : group.members[m].rollout_nodes)
+      nodes[static_cast<std::size_t>(node)] += counts[m] * of.rollout_s;
+  }
+  return std::max({longest_s, training_s, sync_s, *std::max_element(nodes.begin(), nodes.end())});
+}
+
 Turns turns_of_phases(const Group& group, const std::vector<Phases>& phases, const std::vector<int>& order) {
-  SEXTANT_CHECK(order.size() == phases.size() && !order.empty());
-  return turns_of(group, phases, order, at_least_s(group, phases));
+  SEXTANT_CHECK(order.size() >= phases.size() && !order.empty());
+  std::vector<int> counts(phases.size(), 0);
+  for (const int member : order) ++counts.at(static_cast<std::size_t>(member));
+  return turns_of(group, phases, order, at_least_s(group, phases, counts));
 }
 
 Turns turns_in_order(const Group& group, const std::vector<int>& order) {
   return turns_of_phases(group, phases_of(group), order);
 }
 
+Turns planned_turns(const Group& group) { return turns_in_order(group, meta_iteration(group)); }
+
 Turns best_turns(const Group& group, double sufficient_s) {
   const std::vector<Phases> phases = phases_of(group);
-  const double minimum_s = at_least_s(group, phases);
+  const double minimum_s = at_least_s(group, phases, std::vector<int>(phases.size(), 1));
   std::vector<int> order(phases.size());
   std::iota(order.begin(), order.end(), 0);
   Turns best = turns_of(group, phases, order, minimum_s);

@@ -1,5 +1,5 @@
-// Turns inside a group (section 4.3): in a meta-iteration every member has one rollout, one training phase and one
-// transfer of weights, and every node serves the members in one cyclic order.
+// Turns inside a group (section 4.3): in a turn a member has one rollout, one training phase and one transfer of
+// weights. In a meta-iteration every member has a turn, and every node serves the turns in one cyclic order.
 //
 // The start of each phase is bound by the phases before it: R_j before T_j before S_j before the next R_j of the
 // same job, and on each node, on the training pool and on the connection one phase after the other. In a periodic
@@ -9,7 +9,8 @@
 // max(T_load, T_cycle); with several rollout nodes others can be longer.
 //
 // The paper's Theorem 1 says that no schedule uses the pools better. With several rollout nodes it is false
-// (tests/planner/coschedule/round_robin_test.cpp): a short job may fit twice.
+// (tests/planner/coschedule/round_robin_test.cpp): a short job may fit twice. So orders may have several turns of
+// a member: the graph has the phases of each turn.
 #pragma once
 
 #include <vector>
@@ -19,9 +20,9 @@
 namespace sextant::coschedule {
 
 struct Turns {
-  double period_s = 0;     // of a meta-iteration: every member's iteration time
+  double period_s = 0;     // of a meta-iteration: the iteration time of a member with one turn
   std::vector<int> order;  // positions of members, in the order of their turns on every resource
-  // Start of the phases of one round by member, from the first one's rollout on.
+  // Start of the phases of a member's first turn in one meta-iteration, from the first one's rollout on.
   std::vector<double> rollout_start_s, training_start_s, sync_start_s;
   std::vector<double> tail_start_s;  // empty if no tail moves
 };
@@ -40,17 +41,25 @@ struct Phases {
 // Whether another member uses one of the member's rollout nodes.
 [[nodiscard]] bool shares_rollout_nodes(const Group& group, std::size_t member);
 
-// The smallest period with these phases for the order, and the starts with which it is reached. A node has at most one
+// No meta-iteration in which each member runs that often is shorter: a node, a pool, the connection or one member alone
+// needs that long.
+[[nodiscard]] double at_least_s(const Group& group, const std::vector<Phases>& phases,
+                                const std::vector<int>& counts);
+
+// The smallest period with these phases for the order, in which members may have several turns, and the starts with
+// which it is reached. A node has at most one
 // tail at a time, and at most one other rollout. The rollout after a tail is lengthened by what it would lose if the
 // whole tail overlapped it, so the period is never shorter than the true one.
 [[nodiscard]] Turns turns_of_phases(const Group& group, const std::vector<Phases>& phases,
                                     const std::vector<int>& order);
 
-// The smallest period for the members' order, and the starts with which it is reached.
+// The smallest period at the bounds for that order of turns, and the starts with which it is reached.
 [[nodiscard]] Turns turns_in_order(const Group& group, const std::vector<int>& order);
+// The same for the group's meta-iteration.
+[[nodiscard]] Turns planned_turns(const Group& group);
 
-// The same for the first order with a period of at most `sufficient_s`, or the best of all: of the members' order,
-// then of all others if they are at most five. Orders that begin with another member are the same cycle.
+// The first order of one turn of each member with a period of at most `sufficient_s`, or the best of all: the members'
+// order, then all others if they are at most five. Orders that begin with another member are the same cycle.
 [[nodiscard]] Turns best_turns(const Group& group, double sufficient_s);
 
 }  // namespace sextant::coschedule

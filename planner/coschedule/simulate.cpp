@@ -221,7 +221,7 @@ class Simulator {
     const Group* group = placement_.group_of(name);
     const std::string group_name = group->name;
     leave_sums(group);
-    remove_job(placement_, name);
+    remove_job(placement_, name, policy_.repeats);
     for (const Group& left : placement_.groups) {
       if (left.name == group_name) settle(left);
     }
@@ -294,6 +294,7 @@ class Simulator {
 
   void regroup(const std::string& name) {
     RepackRules rules;
+    rules.may_repeat = policy_.repeats;
     rules.restart_s = options_.restart_s;
     std::optional<Repacked> better = repack(
         placement_, name, [&](const Job& job) { return may_restart(job, rules.restart_s); }, rules);
@@ -333,6 +334,7 @@ class Simulator {
       is_broken = is_broken || best_turns(group, limit_s).period_s > limit_s * (1 + kRounding);
     }
     RepackRules rules;
+    rules.may_repeat = policy_.repeats;
     rules.max_jobs = 13;
     rules.accepts_any = true;
     std::optional<Repacked> better = repack(
@@ -367,16 +369,36 @@ class Simulator {
     run.since_s = now_s_;
   }
 
+  // Turns that repeat members were chosen at the bounds: they are taken if they gain something and keep all promises with
+  // the iterations that run, too.
   GroupUse use_by_turns(const RunningGroup& runs) const {
+    if (runs.group->turns.empty()) return use_of_turns(runs);
+    Group once = *runs.group;
+    once.turns.clear();
+    RunningGroup running_once = runs;
+    running_once.group = &once;
+    const GroupUse repeated = use_of_turns(runs), plain = use_of_turns(running_once);
+    double gained = 0;
+    for (std::size_t m = 0; m < runs.times.size(); ++m) {
+      const double alone_s = runs.times[m].solo_s();
+      if (repeated.iteration_s[m] > once.members[m].job.max_slowdown * alone_s * (1 + kRounding)) return plain;
+      gained += alone_s / repeated.iteration_s[m] - alone_s / plain.iteration_s[m];
+    }
+    return gained > 0 ? repeated : plain;
+  }
+
+  GroupUse use_of_turns(const RunningGroup& runs) const {
     const Group& group = *runs.group;
     const TailMoves moves = move_tails(runs, options_.tails, options_.tail_threshold);
-    GroupUse use{std::vector<double>(group.members.size(), moves.period_s), 1.0 * group.rollout_nodes,
-                 1.0 * group.training_nodes, 0, 0};
+    const std::vector<int> counts = iterations_of(group);
+    GroupUse use{{}, 1.0 * group.rollout_nodes, 1.0 * group.training_nodes, 0, 0};
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       const Phases& of = moves.phases[m];
+      const double iteration_s = moves.period_s / counts[m];
+      use.iteration_s.push_back(iteration_s);
       use.rollout_busy_nodes +=
-          (of.rollout_s * group.members[m].job.rollout_nodes + of.tail_s * of.tail_nodes) / moves.period_s;
-      use.training_busy_nodes += of.training_s / moves.period_s * group.training_nodes;
+          (of.rollout_s * group.members[m].job.rollout_nodes + of.tail_s * of.tail_nodes) / iteration_s;
+      use.training_busy_nodes += of.training_s / iteration_s * group.training_nodes;
     }
     // A tail and the rollout beside it share a node, which both count.
     use.rollout_busy_nodes = std::min(use.rollout_busy_nodes, use.rollout_nodes);

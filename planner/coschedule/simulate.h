@@ -1,5 +1,5 @@
 // A simulation of arriving and ending jobs, event by event. Groups run their turns without a pause: a job of a group
-// advances by one iteration in every period of the group, from the moment of its placement on.
+// advances by one iteration in every turn, from the moment of its placement on.
 //
 // Lengths may drift over a run (drift.h). A job that has drifted so far that a member of its group is slower than
 // promised is stopped and placed anew with its present lengths. The paper does so if the group saturates (section

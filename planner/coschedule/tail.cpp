@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "sextant/error.h"
 
@@ -19,14 +18,8 @@ double share_at(const Responses& responses, const Batch& batch, double tokens) {
          responses.bound_tokens();
 }
 
-std::vector<int> own_order(std::size_t members) {
-  std::vector<int> order(members);
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 double period_of(const RunningGroup& running, const std::vector<Phases>& phases) {
-  return turns_of_phases(*running.group, phases, own_order(phases.size())).period_s;
+  return turns_of_phases(*running.group, phases, meta_iteration(*running.group)).period_s;
 }
 
 TailMoves moved_at(const RunningGroup& running, std::vector<double> thresholds) {

@@ -51,7 +51,7 @@ enum class TailRule { stay, fixed, best };  // at kWeaveThreshold or the given o
 struct TailMoves {
   std::vector<double> thresholds;  // by member; 0: the tail stays
   std::vector<Phases> phases;
-  double period_s = 0;  // in the members' order
+  double period_s = 0;  // of the group's meta-iteration
 };
 // best: sweeps over the members until none has a better threshold, from none and from kWeaveThreshold. The paper does
 // not choose.

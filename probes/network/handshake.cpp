@@ -33,7 +33,7 @@ std::optional<Request> request_in(std::span<const std::byte> bytes) {
   const std::uint64_t service = load_number(bytes.subspan(0, 8));
   const std::uint64_t limit_ms = load_number(bytes.subspan(8, 8));
   const bool is_known = service >= static_cast<std::uint64_t>(Service::echo) &&
-                        service <= static_cast<std::uint64_t>(Service::datagrams);
+                        service <= static_cast<std::uint64_t>(Service::permits);
   if (!is_known || limit_ms > kMaxLimit_ms) return std::nullopt;
   return Request{static_cast<Service>(service), static_cast<double>(limit_ms) * 1e-3};
 }

@@ -6,7 +6,7 @@
 //   proof      a MAC                                                               (32 bytes)
 // The MACs are HMAC-SHA256 under the probe's secret over the speaker, both sides' random bytes and the request.
 // So a recorded answer is worthless (the server's bytes are new), neither side can be made to answer itself,
-// and the client knows that it measures against the right server. The data that follows on the connection is
+// and the client knows that it measures against the right server. The data that follows on the connection of a probe is
 // random and is not protected.
 #pragma once
 
@@ -23,10 +23,11 @@ namespace sextant {
 
 // The service that the client requests on the connection.
 enum class Service : std::uint8_t {
-  echo = 1,      // send each message back, see round_trips.h
-  take = 2,      // read and report how much, see streams.h
-  give = 3,      // send until the client has enough
-  datagrams = 4  // answer datagrams on a UDP socket, see datagrams.h
+  echo = 1,       // send each message back, see round_trips.h
+  take = 2,       // read and report how much, see streams.h
+  give = 3,       // send until the client has enough
+  datagrams = 4,  // answer datagrams on a UDP socket, see datagrams.h
+  permits = 5  // pass lines on to a permit server (cli/coschedule/permit_relay.h); no host of a probe serves it
 };
 
 struct Request {

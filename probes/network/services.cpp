@@ -86,6 +86,8 @@ void serve_on(const PortRange& datagram_ports, const Connection& connection, con
       return take(connection.socket, deadline);
     case Service::give:
       return give(connection.socket, deadline);
+    case Service::permits:
+      return;
     case Service::datagrams:
       return answer_datagrams(connection, deadline, datagram_ports);
   }

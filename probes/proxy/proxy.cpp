@@ -85,11 +85,11 @@ Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workf
       options.engine == nullptr ? proxy::make_host_engine() : nullptr;
   proxy::TaskEngine& engine = cores == nullptr ? *options.engine : *cores;
   ProxySession session(world, cluster, workflow, plan, options.seed, &engine);
-  for (int i = 0; i < options.warmup_iterations; ++i) session.iterate();
+  for (int i = 0; i < options.warmup_iterations; ++i) session.iterate(options.gate);
   const auto start = std::chrono::steady_clock::now();
   Stop stop = Stop::no;
   while (stop == Stop::no) {
-    record(session.iterate(), run);
+    record(session.iterate(options.gate), run);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     stop = decide(world, run.iteration, spent.count(), options);
   }

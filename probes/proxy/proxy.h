@@ -22,6 +22,7 @@ struct ProxyOptions {
   unsigned seed = 1;     // for weights, lengths and prompts
   std::string framework = "sextant-proxy";
   proxy::TaskEngine* engine = nullptr;  // computes the tasks; null: CPU cores
+  PhaseGate* gate = nullptr;            // of iterations that share devices with other jobs; null: none
 };
 
 // Collective over `world`; every rank gets the same result. Stops when the median iteration is precise enough,

@@ -44,7 +44,7 @@ class ProxySession::State {
  public:
   State(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan, unsigned seed,
         TaskEngine& engine);
-  Sample iterate();
+  Sample iterate(PhaseGate* gate);
   [[nodiscard]] TaskWork* work(const std::string& task);
   [[nodiscard]] const Rollout& latest() const { return rollout_; }
 
@@ -57,6 +57,8 @@ class ProxySession::State {
   void make_weight_transfer();
   void run_task(std::size_t task, Rollout& rollout);
   void run_synchronous();
+  // Runs a phase on all ranks, with the gate if there is one.
+  void gated(IterationPhase phase, const std::function<void()>& action);
   void run_overlapped();
   void run_phases_after_generation(Communicator& everyone);
   void sync_weights();
@@ -79,6 +81,7 @@ class ProxySession::State {
   Rollout next_;  // overlapped: being generated
   bool has_previous_ = false;
   unsigned rollout_seed_;
+  PhaseGate* gate_ = nullptr;      // of the present iteration
   std::vector<double> elapsed_s_;  // by task; weight sync; iteration
 };
 
@@ -149,16 +152,31 @@ void ProxySession::State::run_phases_after_generation(Communicator& everyone) {
   }
 }
 
+void ProxySession::State::gated(IterationPhase phase, const std::function<void()>& action) {
+  if (gate_ == nullptr) return action();
+  gate_->begin(phase);
+  world_.wait_quietly();
+  world_.barrier();
+  action();
+  world_.wait_quietly();
+  world_.barrier();
+  gate_->end(phase);
+}
+
 void ProxySession::State::run_synchronous() {
-  start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
-  if (generation_) {
-    run_task(*generation_, rollout_);
-    exchange_tokens(world_, workload_, rollout_);
-  } else {
-    make_up_responses(workflow_, workload_, rollout_);
-  }
-  compute_advantages(workflow_, workload_, rollout_);
-  run_phases_after_generation(world_);
+  gated(IterationPhase::rollout, [&] {
+    start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
+    if (generation_) {
+      run_task(*generation_, rollout_);
+      exchange_tokens(world_, workload_, rollout_);
+    } else {
+      make_up_responses(workflow_, workload_, rollout_);
+    }
+  });
+  gated(IterationPhase::training, [&] {
+    compute_advantages(workflow_, workload_, rollout_);
+    run_phases_after_generation(world_);
+  });
 }
 
 void ProxySession::State::run_overlapped() {
@@ -178,8 +196,11 @@ void ProxySession::State::sync_weights() {
   elapsed_s_[workflow_.tasks.size()] = timed(weight_transfer_->everyone(), [&] { weight_transfer_->run(); });
 }
 
-ProxySession::Sample ProxySession::State::iterate() {
+ProxySession::Sample ProxySession::State::iterate(PhaseGate* gate) {
   const bool overlaps = workflow_.mode != Mode::synchronous;
+  if (gate != nullptr && overlaps)
+    throw_bad_input("workflow " + workflow_.name + ": only phases of a synchronous workflow wait for permits");
+  gate_ = gate;
   if (overlaps && !has_previous_) {
     // The pipeline of iterations starts with rollouts that nobody timed.
     start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
@@ -190,7 +211,7 @@ ProxySession::Sample ProxySession::State::iterate() {
   std::fill(elapsed_s_.begin(), elapsed_s_.end(), 0.0);
   elapsed_s_.back() = timed(world_, [&] {
     overlaps ? run_overlapped() : run_synchronous();
-    sync_weights();
+    if (weight_transfer_ != nullptr) gated(IterationPhase::sync, [&] { sync_weights(); });
   });
   world_.wait_quietly();
   world_.all_reduce_max(std::span(elapsed_s_));
@@ -218,7 +239,7 @@ ProxySession::ProxySession(Communicator& world, const Cluster& cluster, const Wo
                                      engine == nullptr ? *own_engine_ : *engine)) {}
 ProxySession::~ProxySession() = default;
 
-ProxySession::Sample ProxySession::iterate() { return state_->iterate(); }
+ProxySession::Sample ProxySession::iterate(PhaseGate* gate) { return state_->iterate(gate); }
 
 TaskWork* ProxySession::work(const std::string& task) { return state_->work(task); }
 

@@ -25,6 +25,21 @@ class TaskEngine;
 class TaskWork;
 }  // namespace proxy
 
+// Phases of an iteration that share devices with other jobs (planner/coschedule).
+enum class IterationPhase { rollout, training, sync };
+
+// Called on every rank around each phase of a synchronous iteration: no rank begins before all have returned from
+// begin, and all have completed the phase before end.
+class PhaseGate {
+ public:
+  PhaseGate() = default;
+  virtual ~PhaseGate() = default;
+  PhaseGate(const PhaseGate&) = delete;
+  PhaseGate& operator=(const PhaseGate&) = delete;
+  virtual void begin(IterationPhase phase) = 0;
+  virtual void end(IterationPhase phase) = 0;
+};
+
 class ProxySession {
  public:
   // Collective over `world`, which must outlive this. Allocates and initialises everything. Throws
@@ -42,8 +57,9 @@ class ProxySession {
     // task are ready until the last has finished.
     std::map<std::string, double> tasks_s;
   };
-  // Collective; the same result on all ranks.
-  Sample iterate();
+  // Collective; the same result on all ranks. With a gate the iteration's time includes waiting for it. Throws
+  // Error(bad_input) for a gate and a workflow that is not synchronous.
+  Sample iterate(PhaseGate* gate = nullptr);
 
   // Returns this rank's part of a task, null if it has none: for tests.
   [[nodiscard]] proxy::TaskWork* work(const std::string& task);

@@ -128,6 +128,16 @@ Json group_gantt(const Group& group) {
   const std::vector<MemberRound> first = rounds.next(phases), second = rounds.next(phases);
   double begin_s = first.front().rollout.begin_s, end_s = 0;
   for (const MemberRound& member : first) begin_s = std::min(begin_s, member.rollout.begin_s);
+  const std::vector<int> turns = meta_iteration(group);
+  const auto rounds_of = [&](int member) {
+    std::vector<MemberRound> of;
+    for (const std::vector<MemberRound>* round : {&first, &second}) {
+      for (std::size_t turn = 0; turn < turns.size(); ++turn) {
+        if (turns[turn] == member) of.push_back((*round)[turn]);
+      }
+    }
+    return of;
+  };
   Json rows = Json::array();
   std::vector<std::string> nodes, jobs;
   for (int node = 0; node < group.rollout_nodes; ++node) nodes.push_back(rollout_label(node));
@@ -136,7 +146,7 @@ Json group_gantt(const Group& group) {
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     const Member& member = group.members[m];
     jobs.push_back(member.job.name);
-    for (const MemberRound& round : {first[m], second[m]}) {
+    for (const MemberRound& round : rounds_of(static_cast<int>(m))) {
       double left = phases[m].tail_nodes;
       for (const int node : member.rollout_nodes) {
         add_bar(rows, member.job.name, "rollout", rollout_label(node), round.rollout, begin_s);

@@ -4,7 +4,7 @@
 #include "core/units.h"
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/cost_bound.h"
-#include "planner/coschedule/round_robin.h"
+#include "planner/coschedule/rounds.h"
 #include "reports/charts/coschedule_charts.h"
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
@@ -17,26 +17,28 @@ using namespace coschedule;
 Cell usd_cell(double usd) { return {"$" + format_number(usd), finite_or_null(usd)}; }
 
 Table members_table(const Placement& placement) {
-  Table table{"coschedule_members",
-              "Jobs by group, in the order of their turns. The iteration is that of the bounds, in which every "
-              "response has the maximum length",
-              {{"group", "group"},
-               {"job", "job"},
-               {"alone_s", "alone", true},
-               {"iteration_s", "iteration", true},
-               {"slowdown", "slowdown", true},
-               {"max_slowdown", "allowed", true},
-               {"usd_per_hour", "group's dollars an hour", true}},
-              {}};
+  Table table{
+      "coschedule_members",
+      "Jobs by group, in the order of their turns. Iterations are those of the bounds, in which every "
+      "response has the maximum length; runs are iterations of the job in one meta-iteration of its group",
+      {{"group", "group"},
+       {"job", "job"},
+       {"alone_s", "alone", true},
+       {"runs", "runs", true},
+       {"iteration_s", "longest iteration", true},
+       {"slowdown", "slowdown", true},
+       {"max_slowdown", "allowed", true},
+       {"usd_per_hour", "group's dollars an hour", true}},
+      {}};
   for (const Group& group : placement.groups) {
-    std::vector<int> order(group.members.size());
-    for (std::size_t m = 0; m < order.size(); ++m) order[m] = static_cast<int>(m);
-    const double period_s = turns_in_order(group, order).period_s;
-    for (const Member& member : group.members)
-      table.rows.push_back({group.name, member.job.name, seconds_cell(member.job.solo_s()),
-                            seconds_cell(period_s), number_cell(period_s / member.job.solo_s()),
-                            number_cell(member.job.max_slowdown),
-                            usd_cell(group.usd_per_hour(placement.pools))});
+    const std::vector<MemberIterations> iterations = member_iterations(group);
+    for (std::size_t m = 0; m < iterations.size(); ++m) {
+      const Job& job = group.members[m].job;
+      table.rows.push_back({group.name, job.name, seconds_cell(job.solo_s()),
+                            count_cell(static_cast<std::size_t>(iterations[m].count)),
+                            seconds_cell(iterations[m].longest_s), number_cell(iterations[m].slowdown),
+                            number_cell(job.max_slowdown), usd_cell(group.usd_per_hour(placement.pools))});
+    }
   }
   return table;
 }

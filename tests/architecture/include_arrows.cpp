@@ -33,7 +33,10 @@ const std::vector<Room>& rooms() {
       {"planner", {"core", "documents", "costmodel", "planner"}},
       {"reports", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports"}},
       {"ask", {"core", "documents", "costmodel", "calibrate", "planner", "reports", "ask"}},
-      {"cli", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "ask", "cli"}},
+      // The client of permits that programs copy is the one that the proxy uses.
+      {"cli",
+       {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "ask", "cli",
+        "examples/coschedule"}},
       {"python", {"core", "documents", "costmodel", "calibrate", "planner", "ask", "python"}},
       {"lab",
        {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "ask", "cli", "lab"}},

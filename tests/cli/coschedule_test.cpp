@@ -69,6 +69,26 @@ TEST_F(Coschedule, PlacesJobsAndTakesThemOut) {
   EXPECT_EQ(placement().job_count(), 1U);
 }
 
+// A node's host holds one suspended job, so the short job gets a rollout node of its own, and fits twice.
+TEST_F(Coschedule, SaysHowOftenAJobRunsInAMetaIteration) {
+  std::filesystem::remove(state());
+  ASSERT_EQ(act("create",
+                {"--rollout-pool", "H20-96GB=1.85", "--training-pool", "H800=5.28", "--host-memory-gb", "10"})
+                .exit_code,
+            0);
+  for (const auto& [name, rollout_s, training_s] : {std::tuple{"long", 110.0, 90.0}, {"short", 90.0, 10.0}}) {
+    Job of = load_document<JobDocument>(job(name, rollout_s, training_s, 2)).content.job;
+    of.rollout_host_bytes = 6e9;
+    save_document(folder_.file("job.json"), JobDocument{of});
+    ASSERT_EQ(act("place", {"--job", folder_.file("job.json")}).exit_code, 0);
+  }
+  const Printed printed = act("show", {});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("a meta-iteration takes 200 s; short runs 2 times in that time"));
+  EXPECT_THAT(printed.out, HasSubstr("runs  longest iteration"));
+  EXPECT_THAT(read_text_file(state()), HasSubstr("\"turns\""));
+}
+
 TEST_F(Coschedule, ADryRunChangesNothing) {
   EXPECT_EQ(act("place", {"--job", job("a", 60, 40), "--dry-run"}).exit_code, 0);
   EXPECT_THAT(placement().groups, IsEmpty());

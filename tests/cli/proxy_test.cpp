@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <map>
+#include <thread>
 
 #include "core/json_value.h"
 #include "documents/experiments.h"
+#include "planner/coschedule/group.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -219,6 +225,64 @@ TEST_F(ProxyCommand, NeedsExperimentsOrAPlan) {
   const Printed both =
       run_sextant(folder_.with_plan("proxy", {"--experiments", folder_.file("experiments.json")}));
   EXPECT_EQ(both.err, neither.err);
+}
+
+// Two proxies are jobs of a group: every phase of both has a permit, and none is given twice at a time.
+TEST_F(ProxyCommand, TakesPermitsForItsPhases) {
+  coschedule::Placement placement;
+  placement.pools.rollout = {"r", 1, 0, 1, 0};
+  placement.pools.training = {"t", 1, 0, 1, 0};
+  coschedule::Group group{"pair", 1, 1, {}};
+  for (const char* name : {"a", "b"}) {
+    coschedule::Job job;
+    job.name = name;
+    job.rollout_s = job.training_s = 1;
+    group.members.push_back({job, {0}});
+  }
+  placement.groups.push_back(group);
+  save_document(folder_.file("placement.json"), placement);
+  const std::string socket = folder_.file("permits"), log = folder_.file("phases.csv");
+  std::future<Printed> server = std::async(std::launch::async, [&] {
+    return run_sextant({"coschedule", "run", "--state", folder_.file("placement.json"), "--socket", socket,
+                        "--until-left", "--out", log});
+  });
+  while (!std::filesystem::exists(socket)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto job = [&](const std::string& name) {
+    return run_sextant(folder_.with_plan(
+        "proxy", {"--out", folder_.file(name + ".json"), "--warmup", "0", "--min-iterations", "4",
+                  "--max-iterations", "4", "--permits", socket, "--permit-job", name, "--rollout-cores", "0"}));
+  };
+  std::future<Printed> other = std::async(std::launch::async, [&] { return job("b"); });
+  const Printed first = job("a"), second = other.get(), served = server.get();
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_EQ(served.exit_code, 0) << served.err;
+  std::map<std::string, int> granted, held;
+  for (const std::string& line : lines_of(read_text_file(log))) {
+    const std::size_t comma = line.rfind(',');
+    const std::string phase = line.substr(comma + 1);
+    if (line.find(",granted,") != std::string::npos) {
+      ++granted[phase];
+      EXPECT_EQ(++held[phase], 1) << line;
+    }
+    if (line.find(",released,") != std::string::npos) --held[phase];
+  }
+  EXPECT_EQ(granted, (std::map<std::string, int>{{"rollout", 8}, {"sync", 8}, {"training", 8}}));
+}
+
+TEST_F(ProxyCommand, RefusesPermitsThatLackSomething) {
+  const auto refusal = [&](const std::vector<std::string>& more, int exit_code) {
+    std::vector<std::string> all{"--out", out_};
+    all.insert(all.end(), more.begin(), more.end());
+    const Printed printed = run_sextant(folder_.with_plan("proxy", all));
+    EXPECT_EQ(printed.exit_code, exit_code);
+    return printed.err;
+  };
+  EXPECT_THAT(refusal({"--permits", "nowhere"}, 2), HasSubstr("--permit-job is required"));
+  EXPECT_THAT(refusal({"--permit-job", "a"}, 2), HasSubstr("need --permits"));
+  EXPECT_THAT(refusal({"--permits", "nowhere", "--permit-job", "a"}, 3), HasSubstr("no permit server"));
+  EXPECT_THAT(refusal({"--permits", "nowhere", "--permit-job", "a", "--rollout-cores", "1000000"}, 2),
+              HasSubstr("cores are numbers from 0 to"));
 }
 
 }  // namespace

@@ -235,7 +235,7 @@ void add_failure(ReproducedExperiment& out, const Benchmark& train_mux, const Po
   for (coschedule::Member& member : placement.groups.front().members) member.job.max_slowdown = kTight;
   const double before_s = period_s(placement.groups.front());
   const Job killed = placement.groups.front().members.back().job;
-  coschedule::remove_job(placement, killed.name);
+  coschedule::remove_job(placement, killed.name, false);
   const double away_s = period_s(placement.groups.front());
   coschedule::take(placement, coschedule::place(placement, killed));
   const double after_s = period_s(placement.groups.front());

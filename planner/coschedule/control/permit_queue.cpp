@@ -25,7 +25,8 @@ PermitQueue::PermitQueue(const Group& group, ServingOrder order, double tail_thr
       order_(order),
       tail_threshold_(tail_threshold),
       states_(group.members.size()),
-      nodes_(static_cast<std::size_t>(group.rollout_nodes) + 2) {
+      nodes_(static_cast<std::size_t>(group.rollout_nodes) + 2),
+      turns_(meta_iteration(group)) {
   nodes_[nodes_.size() - 2].phase = Phase::training;
   nodes_.back().phase = Phase::sync;
 }
@@ -40,7 +41,22 @@ bool PermitQueue::uses(int member, const Node& node, int number) const {
   return std::find(nodes.begin(), nodes.end(), number) != nodes.end();
 }
 
-void PermitQueue::join(int member) { of(member).is_there = true; }
+// Its first turn comes after all that have begun, so that nobody waits for a member that comes late.
+void PermitQueue::join(int member) {
+  of(member).is_there = true;
+  of(member).turn = turn_from(member, next_turn_);
+}
+
+std::uint64_t PermitQueue::turn_from(int member, std::uint64_t turn) const {
+  while (turns_[turn % turns_.size()] != member) ++turn;
+  return turn;
+}
+
+// A rollout that follows a rollout, without training, is the next iteration.
+std::uint64_t PermitQueue::rollout_turn(int member) const {
+  const State& state = of(member);
+  return state.has_rolled_out ? turn_from(member, state.turn + 1) : state.turn;
+}
 
 void PermitQueue::leave(int member) {
   give_back(member);
@@ -91,11 +107,13 @@ bool PermitQueue::progress(int member, double ended_fraction) {
   return state.has_tail = true;
 }
 
-// Jobs train in the order of their rollouts. Turns of its own would put the training node out of step with the rollout
-// nodes if the first member comes after another one has begun, and then no two phases ever overlap.
+// Jobs train in the order of their turns. The order of the requests would put the training node out of step with the
+// rollout nodes, and then a job that repeats waits for the others. A member that has not rolled out is not waited for if
+// each has one turn: another one's training takes nothing from it then.
 bool PermitQueue::is_first_to_train(int member) const {
+  const bool repeats = turns_.size() > states_.size();
   return std::none_of(states_.begin(), states_.end(), [&](const State& other) {
-    return other.rollout_number && *other.rollout_number < *of(member).rollout_number;
+    return other.is_there && (other.has_rolled_out || repeats) && other.turn < of(member).turn;
   });
 }
 
@@ -103,18 +121,13 @@ bool PermitQueue::serves(int number, int member) const {
   const Node& node = nodes_[static_cast<std::size_t>(number)];
   if (node.holder) return false;
   if (order_ == ServingOrder::first_come || node.phase == Phase::sync) return node.queue.front() == member;
-  if (node.phase == Phase::training && of(member).rollout_number) return is_first_to_train(member);
-  // The first member from the turn on that is there and uses the node.
-  const int members = static_cast<int>(states_.size());
-  for (int i = 0; i < members; ++i) {
-    const int next = (node.turn + i) % members;
-    if (of(next).is_there && uses(next, node, number)) return next == member;
+  if (node.phase == Phase::training) return is_first_to_train(member);
+  // The member with the lowest turn of those that are there and use the node.
+  for (int other = 0; other < static_cast<int>(states_.size()); ++other) {
+    if (of(other).is_there && uses(other, node, number) && rollout_turn(other) < rollout_turn(member))
+      return false;
   }
-  return false;
-}
-
-void PermitQueue::pass_turn(int number, int member) {
-  nodes_[static_cast<std::size_t>(number)].turn = (member + 1) % static_cast<int>(states_.size());
+  return true;
 }
 
 std::vector<int> PermitQueue::granted() {
@@ -129,10 +142,16 @@ std::vector<int> PermitQueue::granted() {
       Node& node = nodes_[static_cast<std::size_t>(number)];
       node.holder = member;
       std::erase(node.queue, member);
-      pass_turn(number, member);
     }
-    if (*state.wanted == Phase::rollout) state.rollout_number = rollouts_++;
-    if (*state.wanted == Phase::training) state.rollout_number.reset();
+    if (*state.wanted == Phase::rollout) {
+      state.turn = rollout_turn(member);
+      state.has_rolled_out = true;
+      next_turn_ = std::max(next_turn_, state.turn + 1);
+    }
+    if (*state.wanted == Phase::training) {
+      state.turn = turn_from(member, state.turn + 1);
+      state.has_rolled_out = false;
+    }
     state.held = state.wanted;
     state.wanted.reset();
     all.push_back(member);

@@ -3,8 +3,12 @@
 //
 // A phase needs all nodes of its member at once. Its request joins their queues together and is granted when it is the
 // first of each, so no two requests can wait for each other. By turns, a rollout node serves the members that are there
-// in their order, each once a round, which is what placements promise; jobs train in the order of their rollouts and
-// synchronize in that of their training. First come serves whoever asks first.
+// in the order of the group's meta-iteration, which is what placements promise; jobs train in the order of their rollouts
+// and synchronize in that of their training. First come serves whoever asks first.
+//
+// Turns are numbered through all meta-iterations, and a member takes its own ones, one after the other. A rollout node
+// waits for the member with the lowest turn. Training does so too if a member has several turns, because the job that
+// repeats would lose its second turn otherwise.
 #pragma once
 
 #include <cstdint>
@@ -50,14 +54,14 @@ class PermitQueue {
  private:
   struct State {
     bool is_there = false, has_tail = false;
+    bool has_rolled_out = false;  // and not trained since
     std::optional<Phase> wanted, held;
-    std::optional<std::uint64_t> rollout_number;  // of its last rollout, until it trains
+    std::uint64_t turn = 0;  // of its iteration, or of the next one after its training
   };
   struct Node {
     std::vector<int> queue;     // members that wait, first come first
     std::optional<int> holder;  // has the node to itself
     std::optional<int> tail;    // finishes a rollout on some workers
-    int turn = 0;               // of the member that is served next
     Phase phase = Phase::rollout;
   };
 
@@ -67,16 +71,19 @@ class PermitQueue {
   [[nodiscard]] bool uses(int member, const Node& node, int number) const;
   // Whether the node may serve the member now.
   [[nodiscard]] bool serves(int number, int member) const;
+  // The member's first turn from that one on.
+  [[nodiscard]] std::uint64_t turn_from(int member, std::uint64_t turn) const;
+  [[nodiscard]] std::uint64_t rollout_turn(int member) const;
   [[nodiscard]] bool is_first_to_train(int member) const;
-  void pass_turn(int number, int member);
   void give_back(int member);
 
   const Group& group_;
   ServingOrder order_;
   double tail_threshold_;
   std::vector<State> states_;
-  std::vector<Node> nodes_;     // rollout nodes, training, connection
-  std::uint64_t rollouts_ = 0;  // granted so far
+  std::vector<Node> nodes_;      // rollout nodes, training, connection
+  std::vector<int> turns_;       // of a meta-iteration: members
+  std::uint64_t next_turn_ = 0;  // after the last one that has begun
 };
 
 }  // namespace sextant::coschedule
