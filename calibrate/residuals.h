@@ -101,8 +101,8 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
     cost = iteration_cost(problem, std::span<const TaskWork>(works_));
   } else {
     for (const TaskWork& work : works_) cost.tasks.push_back(task_cost(problem, work));
-    cost.weight_sync_s =
-        plan_weight_sync_s(problem, [this](std::size_t t) -> const TaskWork& { return works_[t]; });
+    cost.weight_sync_s = longest_s(
+        plan_weight_transfers(problem, [this](std::size_t t) -> const TaskWork& { return works_[t]; }));
   }
   std::vector<TimedSpan<T>> spans;
   if (has_elapsed_) spans = task_spans(*workflow_, std::span<const PlacedTask<T>>(cost.placed));

@@ -10,12 +10,11 @@
 // Phi.
 //
 // C_sync and C_reshard are the transfer of the actor's weights to generation. Weights that another task uses
-// elsewhere (a critic's in its evaluation) move at the same time, so the longest transfer counts.
+// elsewhere (a critic's in its evaluation) move at the same time. A transfer begins when its devices are free, so
+// a longer training on other devices hides a part of it (weight_transfers.h).
 //
 // Transfers of data between tasks (data_edges.h) are added; the appendix has none, which is
-// Workflow::data_bytes_per_token 0. All transfers come after the tasks, as C_sync does in the appendix, and not as tasks
-// of the simulation (ReaL's augmented graph): only PPO's two trainings, apart and of different length, could hide one. In
-// 250 plans of PPO (docs/reproduce.json) that is 4.6 % of an iteration at most, and more than 1 % in 39 of them.
+// Workflow::data_bytes_per_token 0. One controller makes them, one after another.
 //
 // Decisions: the appendix's GRPO lines write C^6 and mean the actor's training, C^5. A synchronous plan
 // whose generation has devices of its own pays C_sync in place of C_reshard; an asynchronous plan whose
@@ -38,8 +37,8 @@
 
 #include "costmodel/data_edges.h"
 #include "costmodel/task.h"
-#include "costmodel/terms/weight_sync.h"
 #include "costmodel/timeline.h"
+#include "costmodel/weight_transfers.h"
 
 namespace sextant {
 
@@ -108,27 +107,44 @@ template <typename T>
   return longer(generation, longer(first_part, last_part));
 }
 
-// The closed form without weight sync: C1 + Phi + Phi, or the larger side of an asynchronous plan.
+// Work whose generation is apart from the rest, or a part of it.
 template <typename T>
-[[nodiscard]] T closed_form_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
-  const T generation = phase_s(tasks, TaskKind::generation, eta);
-  const T rest = phase_s(tasks, TaskKind::inference, eta) + phase_s(tasks, TaskKind::training, eta);
-  return generation_overlaps(workflow.mode, tasks) ? streamed_s(workflow, generation, rest) : generation + rest;
+[[nodiscard]] Work<T> work_of_sides(const Workflow& workflow, const T& generation, const T& rest,
+                                    bool overlaps) {
+  if (overlaps) return {streamed_s(workflow, generation, rest), rest, generation};
+  return {generation + rest, generation + rest, T(0.0)};
 }
 
-// Same as above for any graph. Generation that overlaps works on another batch: no task here waits for it.
+// The closed form without weight sync: C1 + Phi + Phi, or the larger side of an asynchronous plan.
 template <typename T>
-[[nodiscard]] T graph_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
-  const bool overlaps = generation_overlaps(workflow.mode, tasks);
+[[nodiscard]] Work<T> closed_form_work(const Workflow& workflow, std::span<const PlacedTask<T>> tasks,
+                                       const T& eta) {
+  const T generation = phase_s(tasks, TaskKind::generation, eta);
+  const T rest = phase_s(tasks, TaskKind::inference, eta) + phase_s(tasks, TaskKind::training, eta);
+  return work_of_sides(workflow, generation, rest, generation_overlaps(workflow.mode, tasks));
+}
+
+// The tasks of any graph as its simulation takes them. Generation that overlaps works on another batch: no task
+// here waits for it.
+template <typename T>
+[[nodiscard]] std::vector<TimedTask<T>> simulated_graph(std::span<const PlacedTask<T>> tasks, bool overlaps) {
   std::vector<TimedTask<T>> simulated;
-  T generation(0.0);
   for (const PlacedTask<T>& task : tasks) {
     const bool apart = overlaps && task.kind == TaskKind::generation;
     simulated.push_back({apart ? T(0.0) : task.time_s, task.devices, task.after});
-    if (apart) generation = longer(generation, task.time_s);
   }
-  const T rest = overlapped_s(simulated, eta);
-  return overlaps ? streamed_s(workflow, generation, rest) : rest;
+  return simulated;
+}
+
+// Same as closed_form_work for any graph.
+template <typename T>
+[[nodiscard]] Work<T> graph_work(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
+  const bool overlaps = generation_overlaps(workflow.mode, tasks);
+  T generation(0.0);
+  for (const PlacedTask<T>& task : tasks) {
+    if (overlaps && task.kind == TaskKind::generation) generation = longer(generation, task.time_s);
+  }
+  return work_of_sides(workflow, generation, overlapped_s(simulated_graph(tasks, overlaps), eta), overlaps);
 }
 
 // Seconds of rule-based rewards for all generated sequences; if they overlap with generation, for the last.
@@ -154,21 +170,77 @@ template <typename T>
   return rule_reward_s(workflow) + controller_s(workflow, coefficients);
 }
 
+// An iteration's tasks: the closed form, or the simulation of another graph.
+template <typename T>
+[[nodiscard]] Work<T> work_of_tasks(const Workflow& workflow, std::span<const PlacedTask<T>> tasks,
+                                    const T& eta) {
+  return workflow.algorithm == Algorithm::custom ? graph_work(workflow, tasks, eta)
+                                                 : closed_form_work(workflow, tasks, eta);
+}
+
+// The tasks in whose simulation transfers of weights have their place: all of a custom graph, the trainings of
+// another.
+template <typename T>
+struct LastTasks {
+  std::vector<const std::set<DeviceId>*> devices;
+  std::vector<TimedSpan<T>> spans;
+};
+
+template <typename T>
+[[nodiscard]] LastTasks<T> last_tasks(const Workflow& workflow, std::span<const PlacedTask<T>> tasks) {
+  std::vector<TimedTask<T>> simulated;
+  if (workflow.algorithm == Algorithm::custom) {
+    simulated = simulated_graph(tasks, generation_overlaps(workflow.mode, tasks));
+  } else {
+    for (const PlacedTask<T>& task : tasks) {
+      if (task.kind == TaskKind::training) simulated.push_back({task.time_s, task.devices, {}});
+    }
+  }
+  LastTasks<T> last;
+  for (const TimedTask<T>& task : simulated) last.devices.push_back(task.devices);
+  last.spans = simulate_timeline(simulated);
+  return last;
+}
+
+// The part of the transfers' time that tasks hide (weight_transfers.h).
+template <typename T>
+[[nodiscard]] T hidden_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks,
+                         const std::vector<WeightTransfer<T>>& transfers, const T& eta) {
+  if (transfers.empty()) return T(0.0);
+  const LastTasks<T> last = last_tasks(workflow, tasks);
+  if (last.spans.size() < 2) return T(0.0);
+  const T end = makespan_s(last.spans);
+  const auto idle_s = [&](std::size_t k) {
+    const WeightUse& use = transfers[k].use;
+    T free(0.0);
+    for (std::size_t t = 0; t < last.spans.size(); ++t) {
+      const bool waits = share_a_device(*last.devices[t], *tasks[use.trained].devices) ||
+                         share_a_device(*last.devices[t], *tasks[use.used].devices);
+      if (waits && free < last.spans[t].end_s) free = last.spans[t].end_s;
+    }
+    return T(end - free);
+  };
+  return hidden_s(workflow, work_of_tasks(workflow, tasks, eta), transfers, eta, idle_s);
+}
+
+// Tasks and transfers of weights, without data between tasks and overheads.
+template <typename T>
+[[nodiscard]] T work_and_weights_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks,
+                                   const std::vector<WeightTransfer<T>>& transfers, const T& eta) {
+  return work_of_tasks(workflow, tasks, eta).total_s + longest_s(transfers) -
+         hidden_s(workflow, tasks, transfers, eta);
+}
+
 template <typename T>
 struct IterationCost {
   std::vector<TaskCost<T>> tasks;     // in the order of workflow.tasks
   std::vector<PlacedTask<T>> placed;  // the same tasks as inputs of the iteration's form
-  T weight_sync_s = T(0.0);
-  T data_s = T(0.0);  // data transfers between tasks
+  std::vector<WeightTransfer<T>> transfers;
+  T weight_sync_s = T(0.0);  // the longest transfer
+  T hidden_s = T(0.0);       // the part of it that tasks hide
+  T data_s = T(0.0);         // data transfers between tasks
   T iteration_s = T(0.0);
 };
-
-// An iteration's tasks: the closed form, or the simulation of another graph.
-template <typename T>
-[[nodiscard]] T working_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
-  return workflow.algorithm == Algorithm::custom ? graph_s(workflow, tasks, eta)
-                                                 : closed_form_s(workflow, tasks, eta);
-}
 
 // The time that a task adds to its iteration: zero if it overlaps with longer ones. For generation, this is the
 // time that a trainer waits for samples from other devices.
@@ -177,8 +249,10 @@ template <typename T>
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
   std::vector<PlacedTask<T>> without = cost.placed;
   without[task].time_s = T(0.0);
-  return working_s(problem.workflow, std::span<const PlacedTask<T>>(cost.placed), eta) -
-         working_s(problem.workflow, std::span<const PlacedTask<T>>(without), eta);
+  const std::span<const PlacedTask<T>> with(cost.placed), others(without);
+  const Workflow& workflow = problem.workflow;
+  return work_of_tasks(workflow, with, eta).total_s - work_of_tasks(workflow, others, eta).total_s -
+         (hidden_s(workflow, with, cost.transfers, eta) - hidden_s(workflow, others, cost.transfers, eta));
 }
 
 // Returns start and end of every task in one iteration. Generation that overlaps works on the next batch: no
@@ -199,33 +273,6 @@ template <typename T>
   return simulate_timeline(tasks);
 }
 
-// A task that trains weights and another that uses them, by position in the workflow.
-struct WeightUse {
-  std::size_t trained = 0;
-  std::size_t used = 0;
-};
-
-// Returns all weight uses except the actor's training and generation.
-[[nodiscard]] std::vector<WeightUse> other_weight_uses(const Workflow& workflow);
-
-// The longest transfer of weights to tasks that use them; zero if no other task uses trained weights.
-// work_of(task): the TaskWork of the task at that position.
-template <typename T, typename WorkOf>
-[[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem, WorkOf work_of) {
-  const Workflow& workflow = problem.workflow;
-  T longest(0.0);
-  if (workflow.has_weight_sync()) {
-    const auto position = [&](const Task& task) {
-      return static_cast<std::size_t>(&task - workflow.tasks.data());
-    };
-    longest = terms::weight_sync_s(problem, work_of(position(workflow.actor_training())),
-                                   work_of(position(workflow.actor_generation())));
-  }
-  for (const WeightUse& use : other_weight_uses(workflow))
-    longest = longer(longest, terms::used_elsewhere_s(problem, work_of(use.trained), work_of(use.used)));
-  return longest;
-}
-
 // works: of the problem's tasks, in their order (works_of).
 template <typename T>
 [[nodiscard]] IterationCost<T> iteration_cost(const Problem<T>& problem, std::span<const TaskWork> works) {
@@ -238,11 +285,14 @@ template <typename T>
     cost.placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices, std::move(after)});
   }
   const auto work_of = [&](std::size_t t) -> const TaskWork& { return works[t]; };
-  cost.weight_sync_s = plan_weight_sync_s(problem, work_of);
+  cost.transfers = plan_weight_transfers(problem, work_of);
+  cost.weight_sync_s = longest_s(cost.transfers);
   cost.data_s = plan_data_s(problem, work_of);
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
-  cost.iteration_s = working_s(workflow, std::span<const PlacedTask<T>>(cost.placed), eta) +
-                     cost.weight_sync_s + cost.data_s + iteration_overhead_s(workflow, problem.coefficients);
+  const std::span<const PlacedTask<T>> placed(cost.placed);
+  cost.hidden_s = hidden_s(workflow, placed, cost.transfers, eta);
+  cost.iteration_s = work_of_tasks(workflow, placed, eta).total_s + cost.weight_sync_s - cost.hidden_s +
+                     cost.data_s + iteration_overhead_s(workflow, problem.coefficients);
   return cost;
 }
 

@@ -134,6 +134,7 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   prediction.plan = plan.name;
   prediction.cluster = cluster.name();
   prediction.weight_sync_s = cost.weight_sync_s;
+  prediction.weight_sync_hidden_s = cost.hidden_s;
   prediction.data_s = cost.data_s;
   prediction.controller_s = controller_s(workflow, problem.coefficients);
   prediction.rule_reward_s = rule_reward_s(workflow);

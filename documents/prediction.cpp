@@ -264,6 +264,9 @@ const Fields<Prediction>& prediction_fields() {
       required("sequences_per_s", &Prediction::sequences_per_s, non_negative()),
       required("weight_sync_s", &Prediction::weight_sync_s, non_negative(),
                "Resharding or synchronization, whichever the plan pays."),
+      optional(
+          "weight_sync_hidden_s", &Prediction::weight_sync_hidden_s, non_negative(),
+          "The part of weight_sync_s that passes while another task still runs, so that it adds nothing; absent: none."),
       optional("data_s", &Prediction::data_s, non_negative(),
                "Data that tasks hand on, on its way between their devices; absent: none."),
       defaulted("controller_s", &Prediction::controller_s, non_negative(),

@@ -200,11 +200,13 @@ std::string describe_prediction(const Prediction& prediction) {
                    ? ""
                    : std::string(name_of(largest->first)) + " " + format_seconds(largest->second)});
   }
-  const auto add = [&](const char* what, double time_s, const std::optional<Interval>& interval = {}) {
+  const auto add = [&](const char* what, double time_s, double hidden_s = 0,
+                       const std::optional<Interval>& interval = {}) {
     tasks.add({what, format_seconds(time_s), format_percent(time_s / prediction.iteration_s, 0),
-               format_seconds(time_s), interval ? interval_text(*interval) : ""});
+               format_seconds(time_s - hidden_s), interval ? interval_text(*interval) : ""});
   };
-  add("weight sync", prediction.weight_sync_s, prediction.weight_sync_interval_s);
+  add("weight sync", prediction.weight_sync_s, prediction.weight_sync_hidden_s,
+      prediction.weight_sync_interval_s);
   if (prediction.data_s > 0) add("data between tasks", prediction.data_s);
   if (prediction.controller_s > 0) add("controller", prediction.controller_s);
   if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);

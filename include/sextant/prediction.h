@@ -111,8 +111,8 @@ struct HostMemory {
 
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 4};  // 1.1: controller_s, notes; 1.2: data_s; 1.3: staleness;
-                                                  // 1.4: weight_sync_interval_s
+  static constexpr SchemaVersion kVersion{1, 5};  // 1.1: controller_s, notes; 1.2: data_s; 1.3: staleness;
+                                                  // 1.4: weight_sync_interval_s; 1.5: weight_sync_hidden_s
 
   std::string workflow;  // names
   std::string plan;
@@ -122,7 +122,9 @@ struct Prediction {
   double iteration_s = 0;
   std::optional<Interval> iteration_interval_s;
   double sequences_per_s = 0;
-  double weight_sync_s = 0;  // resharding or synchronization, whichever applies to the plan
+  // Resharding or synchronization, whichever applies to the plan, and the part of it that runs beside a training on
+  // other devices and adds nothing to the iteration.
+  double weight_sync_s = 0, weight_sync_hidden_s = 0;
   std::optional<Interval> weight_sync_interval_s;
   double data_s = 0;         // transfers of data between the devices of tasks
   double controller_s = 0;   // time of an RL framework's controller between the tasks of the iteration

@@ -119,6 +119,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     const TaskWork work = work_of(trained, plan, workflow_, problem.cluster);
     other_uses_.push_back({use.trained, use.used, terms::trained_bytes(work)});
   }
+  now_.transfers = weight_transfers<double>(workflow_);
   data_edges_ = sextant::data_edges(workflow_, problem.cluster);
   data_s_.resize(data_edges_.size());
   phases_.emplace(workflow_, sync_problem_->coefficient(CoefficientId::task_overlap));
@@ -162,12 +163,18 @@ double Evaluator::custom_s() const {
     const Task& task = parts_[t].model().task();
     placed.push_back({task.kind, parts_[t].value().time_s, &devices[t], parents_of(workflow_, task)});
   }
-  return graph_s(workflow_, std::span<const PlacedTask<double>>(placed),
-                 sync_problem_->coefficient(CoefficientId::task_overlap));
+  return sextant::work_and_weights_s(workflow_, std::span<const PlacedTask<double>>(placed), now_.transfers,
+                                     sync_problem_->coefficient(CoefficientId::task_overlap));
 }
 
-double Evaluator::working_s() const {
-  return workflow_.algorithm == Algorithm::custom ? custom_s() : phases_->closed_form_s(now_.phase_s, overlap_);
+double Evaluator::work_and_weights_s() const {
+  return workflow_.algorithm == Algorithm::custom
+             ? custom_s()
+             : phases_->with_transfers_s(now_.phase_s, overlap_, time_s_, now_.transfers);
+}
+
+double Evaluator::iteration_s() const {
+  return std::accumulate(data_s_.begin(), data_s_.end(), work_and_weights_s()) + overhead_s_;
 }
 
 // ---- weight synchronization (costmodel/terms/weight_sync.h) ----
@@ -234,11 +241,11 @@ double Evaluator::other_use_s(const OtherUse& use, std::span<const std::uint64_t
 }
 
 void Evaluator::find_other_uses() {
-  now_.other_use_s = 0;
-  for (const OtherUse& use : other_uses_) {
+  const std::size_t first = now_.transfers.size() - other_uses_.size();
+  for (std::size_t u = 0; u < other_uses_.size(); ++u) {
+    const OtherUse& use = other_uses_[u];
     const TaskPart &trained = parts_[use.trained], &used = parts_[use.used];
-    now_.other_use_s =
-        std::max(now_.other_use_s, other_use_s(use, trained.used(), used.used(), used.value().largest_part));
+    now_.transfers[first + u].time_s = other_use_s(use, trained.used(), used.used(), used.value().largest_part);
   }
 }
 
@@ -276,18 +283,16 @@ void Evaluator::find_data_of_moves() {
   }
 }
 
-double Evaluator::moved_s() const { return std::accumulate(data_s_.begin(), data_s_.end(), now_.weights_s()); }
-
 double Evaluator::part_of_weights_s(double part) const {
   return training_ < 0 ? 0 : terms::usual_fetching_s(*sync_problem_, sent_bytes_ * part);
 }
 
-double Evaluator::sync_s() {
-  if (training_ < 0) return 0;
+void Evaluator::find_sync() {
+  if (training_ < 0) return;
   const TaskPart& training = part(training_);
   const TaskPart& generation = part(generation_);
-  if (!decomposes_sync_) return whole_sync_s(training, generation);
-  return sync_s(training.value(), generation.value(), now_.path);
+  now_.transfers.front().time_s = decomposes_sync_ ? sync_s(training.value(), generation.value(), now_.path)
+                                                   : whole_sync_s(training, generation);
 }
 
 double Evaluator::sync_s(const TaskValue& trained, const TaskValue& generated, const WeightPath& path) const {
@@ -333,10 +338,10 @@ Score Evaluator::evaluate(const Candidate& candidate) {
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
     now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
   find_path();
-  now_.sync_s = sync_s();
+  find_sync();
   find_other_uses();
   for (std::size_t edge = 0; edge < data_edges_.size(); ++edge) find_data(edge);
-  return judged(working_s() + moved_s() + overhead_s_, excess_bytes(true));
+  return judged(iteration_s(), excess_bytes(true));
 }
 
 TaskPart& Evaluator::changing(int task) {
@@ -389,10 +394,10 @@ Score Evaluator::score() {
     if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
   }
   if (has_other_senders) find_path();
-  if (has_other_weights) now_.sync_s = sync_s();
+  if (has_other_weights) find_sync();
   if (has_other_uses) find_other_uses();
   if (has_new_devices) find_data_of_moves();
-  return judged(working_s() + moved_s() + overhead_s_, excess_bytes(false));
+  return judged(iteration_s(), excess_bytes(false));
 }
 
 void Evaluator::keep() {

@@ -19,6 +19,7 @@
 #include "costmodel/data_edges.h"
 #include "costmodel/problem/problem.h"
 #include "costmodel/terms/weight_ways.h"
+#include "costmodel/weight_transfers.h"
 #include "planner/evaluate/memory_use.h"
 #include "planner/evaluate/phases.h"
 #include "planner/evaluate/task_part.h"
@@ -142,6 +143,9 @@ class Evaluator {
   [[nodiscard]] Candidate current() const;
   [[nodiscard]] Plan plan_of(const Candidate& candidate, const std::string& name) const;
 
+  // The transfers of weights, with their times for the current candidate.
+  [[nodiscard]] const std::vector<WeightTransfer<double>>& transfers() const { return now_.transfers; }
+
   // The components of every candidate's time and price.
   [[nodiscard]] const Phases& phases() const { return *phases_; }
   [[nodiscard]] const DevicePrices& prices() const { return prices_; }
@@ -192,17 +196,17 @@ class Evaluator {
   void follow_changed();
   void find_overlaps(std::size_t task, std::size_t others);
   [[nodiscard]] double custom_s() const;
-  [[nodiscard]] double working_s() const;
+  [[nodiscard]] double work_and_weights_s() const;
   [[nodiscard]] terms::WeightWays<double> weight_ways(std::span<const std::uint64_t> training,
                                                       std::span<const std::uint64_t> generation,
                                                       double largest_part);
   [[nodiscard]] double whole_sync_s(const TaskPart& training, const TaskPart& generation);
-  [[nodiscard]] double sync_s();
+  void find_sync();
   void find_path();
   void find_other_uses();
   void find_data(std::size_t edge);
   void find_data_of_moves();
-  [[nodiscard]] double moved_s() const;
+  [[nodiscard]] double iteration_s() const;
   [[nodiscard]] double excess_bytes(bool anew);
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
   [[nodiscard]] double broken_rules() const;
@@ -238,11 +242,8 @@ class Evaluator {
   // Totals of the current candidate including the current move, and totals before it.
   struct Totals {
     Phases::Times phase_s{};
-    double sync_s = 0;       // for the actor's weights
-    double other_use_s = 0;  // maximum over other uses
+    std::vector<WeightTransfer<double>> transfers;  // the actor's, then other_uses_
     WeightPath path;
-
-    [[nodiscard]] double weights_s() const { return std::max(sync_s, other_use_s); }
   };
   Totals now_, before_;
   bool is_moving_ = false;

@@ -1,6 +1,5 @@
 // An iteration composed of its tasks' times, given which of them share devices: the closed form of
-// costmodel/iteration.h without weight sync, for candidates (evaluator.h) and for estimates of plans
-// (sha_ea/cost_estimate.h). Seconds.
+// costmodel/iteration.h, for candidates (evaluator.h) and for estimates of plans (sha_ea/cost_estimate.h). Seconds.
 #pragma once
 
 #include <array>
@@ -8,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "costmodel/weight_transfers.h"
 #include "sextant/workflow.h"
 
 namespace sextant {
@@ -27,10 +27,19 @@ class Phases {
   // its devices have ended.
   [[nodiscard]] double phase_s(TaskKind kind, Overlaps overlaps, std::span<const double> times_s) const;
 
-  // The iteration from the times of all phases, by kind.
-  [[nodiscard]] double closed_form_s(const Times& phases_s, Overlaps overlaps) const;
+  // The iteration without weight sync from the times of all phases, by kind.
+  [[nodiscard]] double closed_form_s(const Times& phases_s, Overlaps overlaps) const {
+    return work(phases_s, overlaps).total_s;
+  }
+
+  // The same with the transfers of weights, of which longer trainings on other devices hide a part.
+  [[nodiscard]] double with_transfers_s(const Times& phases_s, Overlaps overlaps,
+                                        std::span<const double> times_s,
+                                        const std::vector<WeightTransfer<double>>& transfers) const;
 
  private:
+  [[nodiscard]] Work<double> work(const Times& phases_s, Overlaps overlaps) const;
+
   const Workflow& workflow_;
   double eta_;
   std::array<std::vector<std::size_t>, kKinds> tasks_of_kind_;

@@ -233,12 +233,18 @@ double working_bound_s(const Workflow& workflow, const std::vector<TaskItems>& t
   return std::max(streamed_s(workflow, generation, inference + training), all);
 }
 
-double handover_s(const PlanRequest& request, const Problem<double>& frame) {
+// The part of the notification of tensors that no training hides (costmodel/weight_transfers.h).
+double min_handover_s(const PlanRequest& request, const Problem<double>& frame) {
   if (!request.workflow.has_weight_sync()) return 0;
+  const std::vector<Task>& tasks = request.workflow.tasks;
+  const auto trainings =
+      std::count_if(tasks.begin(), tasks.end(), [](const Task& of) { return of.kind == TaskKind::training; });
+  const bool is_custom = request.workflow.algorithm == Algorithm::custom;
+  const double hidden = is_custom || trainings > 1 ? frame.coefficient(CoefficientId::task_overlap) : 0;
   const Task& training = request.workflow.actor_training();
   const auto task = static_cast<std::size_t>(&training - request.workflow.tasks.data());
   const auto& executions = choices_for(request.choices, task).executions;
-  return TaskModel(training, executions, executions.front(), frame).handover_s();
+  return (1 - hidden) * TaskModel(training, executions, executions.front(), frame).handover_s();
 }
 
 // Sum over items of min over types of x c; x by type, not yet normalized.
@@ -322,7 +328,8 @@ double min_usd(const std::vector<ItemTimes>& items, const std::vector<double>& u
 double min_iteration_s(const PlanRequest& request) {
   const RequestItems items(request);
   return working_bound_s(request.workflow, items.tasks, items.types) +
-         iteration_overhead_s(request.workflow, items.frame->coefficients) + handover_s(request, *items.frame);
+         iteration_overhead_s(request.workflow, items.frame->coefficients) +
+         min_handover_s(request, *items.frame);
 }
 
 double min_usd_per_iteration(const PlanRequest& request) {

@@ -70,11 +70,8 @@ class Search {
                       " is a custom graph");
     }
     check_pins(request.limits.pins, workflow_, request.cluster, request.choices);
-    for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
+    for (std::size_t t = 0; t < workflow_.tasks.size(); ++t)
       options_.push_back(options_of(workflow_.tasks[t], choices_for(request.choices, t)));
-      if (workflow_.tasks[t].name == workflow_.actor_generation().name) generation_ = t;
-      if (workflow_.tasks[t].name == workflow_.actor_training().name) training_ = t;
-    }
   }
 
   [[nodiscard]] double combinations() const {
@@ -96,9 +93,10 @@ class Search {
         const Option& option = options_[t][choice[t]];
         placed[t] = {workflow_.tasks[t].kind, option.time_s, &option.devices};
       }
-      const double work_s = closed_form_s(workflow_, std::span<const PlacedTask<double>>(placed),
-                                          values_.at(CoefficientId::task_overlap));
-      found(choice, work_s + moved_s(choice) + iteration_overhead_s(workflow_, values_));
+      find_transfers(choice);
+      const double time_s = work_and_weights_s(workflow_, std::span<const PlacedTask<double>>(placed),
+                                               transfers_, values_.at(CoefficientId::task_overlap));
+      found(choice, time_s + data_s(choice) + iteration_overhead_s(workflow_, values_));
     }
   }
 
@@ -224,12 +222,15 @@ class Search {
     return true;
   }
 
-  // The time of weight and data transfers.
-  double moved_s(const std::vector<std::size_t>& choice) {
-    double longest = actor_sync_s(choice[generation_], choice[training_]);
-    for (std::size_t u = 0; u < uses_.size(); ++u)
-      longest = std::max(longest, used_elsewhere_s(u, choice[uses_[u].trained], choice[uses_[u].used]));
-    double sum = longest;
+  void find_transfers(const std::vector<std::size_t>& choice) {
+    for (std::size_t k = 0; k < transfers_.size(); ++k) {
+      const WeightUse& use = transfers_[k].use;
+      transfers_[k].time_s = transfer_s(k, choice[use.trained], choice[use.used]);
+    }
+  }
+
+  double data_s(const std::vector<std::size_t>& choice) {
+    double sum = 0;
     for (std::size_t e = 0; e < edges_.size(); ++e)
       sum += data_s(e, choice[edges_[e].made], choice[edges_[e].needed]);
     return sum;
@@ -250,29 +251,19 @@ class Search {
     return entry->second;
   }
 
-  double used_elsewhere_s(std::size_t use, std::size_t trained, std::size_t used) {
-    const auto [entry, is_new] = used_s_.try_emplace({use, trained, used}, 0.0);
+  double transfer_s(std::size_t transfer, std::size_t trained, std::size_t used) {
+    const auto [entry, is_new] = transfer_s_.try_emplace({transfer, trained, used}, 0.0);
     if (is_new) {
-      const Task &training = workflow_.tasks[uses_[use].trained], &user = workflow_.tasks[uses_[use].used];
-      Plan pair;
-      pair.tasks[training.name] = options_[uses_[use].trained][trained].plan;
-      pair.tasks[user.name] = options_[uses_[use].used][used].plan;
-      const Problem<double> problem(workflow_, pair, hardware_, values_);
-      entry->second = terms::used_elsewhere_s(problem, problem.work(training), problem.work(user));
-    }
-    return entry->second;
-  }
-
-  double actor_sync_s(std::size_t generation, std::size_t training) {
-    const auto [entry, is_new] = sync_s_.try_emplace({generation, training}, 0.0);
-    if (is_new) {
+      const WeightTransfer<double>& of = transfers_[transfer];
+      const Task &training = workflow_.tasks[of.use.trained], &user = workflow_.tasks[of.use.used];
       Plan pair;
       pair.weight_sync = request_.weight_sync;
-      pair.tasks[workflow_.tasks[generation_].name] = options_[generation_][generation].plan;
-      pair.tasks[workflow_.tasks[training_].name] = options_[training_][training].plan;
+      pair.tasks[training.name] = options_[of.use.trained][trained].plan;
+      pair.tasks[user.name] = options_[of.use.used][used].plan;
       const Problem<double> problem(workflow_, pair, hardware_, values_);
-      entry->second = terms::weight_sync_s(problem, problem.work(workflow_.tasks[training_]),
-                                           problem.work(workflow_.tasks[generation_]));
+      const TaskWork from = problem.work(training), to = problem.work(user);
+      entry->second = of.is_to_generation ? terms::weight_sync_s(problem, from, to)
+                                          : terms::used_elsewhere_s(problem, from, to);
     }
     return entry->second;
   }
@@ -283,13 +274,10 @@ class Search {
   CoefficientValues<double> values_;
   std::vector<double> rooms_;                 // free memory in bytes, by device
   std::vector<std::vector<Option>> options_;  // by task
-  std::size_t generation_ = 0;
-  std::size_t training_ = 0;
-  std::map<std::pair<std::size_t, std::size_t>, double> sync_s_;
-  std::vector<WeightUse> uses_ = other_weight_uses(workflow_);
+  std::vector<WeightTransfer<double>> transfers_ = weight_transfers<double>(workflow_);
   std::vector<DataEdge> edges_ = data_edges(workflow_, request_.cluster);
-  std::map<std::array<std::size_t, 3>, double> data_s_;  // by edge, and the options of both tasks
-  std::map<std::array<std::size_t, 3>, double> used_s_;  // by use, and the options of both tasks
+  std::map<std::array<std::size_t, 3>, double> data_s_;      // by edge, and the options of both tasks
+  std::map<std::array<std::size_t, 3>, double> transfer_s_;  // by transfer, and the options of both tasks
   std::chrono::steady_clock::time_point start_;
   std::vector<Improvement> improvements_;
 };

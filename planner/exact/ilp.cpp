@@ -16,7 +16,7 @@ namespace sextant {
 namespace {
 
 // The solver adds times up and takes numbers for whole within tolerances of its own. Relative.
-constexpr double kSolverTolerance = 1e-6;
+constexpr double kSolverTolerance = 1e-6, kSmallestCut = 1e-7;
 
 // The solver's own times, within its tolerances; the plan is costed again.
 void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
@@ -70,7 +70,7 @@ Proof proof_at_limit(const Budget& budget) {
 void add_cuts(UnitSpace& space, const UnitChoice& choice, IlpModel& model) {
   const double data_s = space.data_s(choice.grouping, choice.shares);
   if (data_s > 0) model.require_data(choice, data_s);
-  if (model.has_sync() && model.is_apart(choice)) model.require_sync_between(choice);
+  if (model.is_apart(choice)) model.require_sync_between(choice);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, con
   double found_s = answer.found ? space.evaluator().evaluate(*answer.found).time_s : kMilpInfinity;
   // Until the best plan found is no slower than the model says that any is.
   while (true) {
-    solver_limits.cutoff = question.max_s - sync.fixed_s();
+    solver_limits.cutoff = question.max_s - sync.overhead_s();
     solver_limits.start =
         answer.found ? model.values_of(*space.choice_of(*answer.found)) : std::vector<MilpValue>{};
     if (budget.seconds > 0) {
@@ -111,29 +111,33 @@ IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, con
     answer.nodes += static_cast<std::uint64_t>(solution.nodes);
     answer.is_infeasible = answer.is_proved = solution.status == MilpStatus::infeasible;
     if (answer.is_proved) break;
-    answer.lower_bound =
-        std::max(answer.lower_bound, std::min(std::max(0.0, solution.bound) + sync.fixed_s(), question.max_s));
+    answer.lower_bound = std::max(answer.lower_bound,
+                                  std::min(std::max(0.0, solution.bound) + sync.overhead_s(), question.max_s));
     if (solution.values.empty()) break;
     const UnitChoice choice = model.choice(solution.values);
     const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
     const double time_s = space.evaluator().evaluate(candidate).time_s;
+    const std::vector<WeightTransfer<double>> transfers = space.evaluator().transfers();
     if (time_s < found_s) {
       answer.found = candidate;
       found_s = time_s;
     }
-    const double missing_s = time_s - solution.objective - sync.fixed_s();
+    const double missing_s = time_s - solution.objective - sync.overhead_s();
     if (solution.status == MilpStatus::limit) break;
+    // The program gets the transfers that are too short for this choice as cuts.
+    std::vector<std::size_t> longer;
+    for (std::size_t k = 0; k < transfers.size(); ++k) {
+      const double missing_of_transfer_s = transfers[k].time_s - model.transfer_s(solution.values, k);
+      if (missing_of_transfer_s > kSmallestCut * time_s) longer.push_back(k);
+    }
     const double data_s = space.data_s(choice.grouping, choice.shares);
-    const double missing_data_s = data_s - model.data_s(solution.values);
+    const bool is_missing = !longer.empty() || data_s > model.data_s(solution.values);
     answer.is_proved = missing_s <= kSolverTolerance * time_s ||
-                       found_s <= answer.lower_bound * (1 + kSolverTolerance) ||
-                       (!model.has_sync() && missing_data_s <= 0);
+                       found_s <= answer.lower_bound * (1 + kSolverTolerance) || !is_missing;
     if (answer.is_proved) break;
     add_cuts(space, choice, model);
     answer.cuts.push_back(choice);
-    const double missing_sync_s = missing_s - std::max(0.0, missing_data_s);
-    if (model.has_sync() && missing_sync_s > kSolverTolerance * time_s)
-      model.require_sync(choice, model.sync_s(solution.values) + missing_sync_s);
+    for (const std::size_t k : longer) model.require_transfer(choice, k, transfers[k].time_s);
   }
   return answer;
 }

@@ -28,7 +28,7 @@ IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync, const IlpReduction* r
   }
   add_times();
   add_phases();
-  add_sync();
+  add_transfers();
 }
 
 TaskKind IlpModel::kind_of(int task) const {
@@ -138,9 +138,16 @@ int IlpModel::add_sharing(int first, int second) {
   return sharing;
 }
 
+// The same, one variable for each pair.
+int IlpModel::sharing(int first, int second) {
+  const auto [known, is_new] = sharings_.try_emplace(std::minmax(first, second), 0);
+  if (is_new) known->second = add_sharing(first, second);
+  return known->second;
+}
+
 // The second task waits for the first if they share devices.
 void IlpModel::add_order(int first, int second) {
-  const int sharing = add_sharing(first, second);
+  const int sharing = this->sharing(first, second);
   problem_.add_row(-horizon_s_,
                    {{times_[static_cast<std::size_t>(second)].start, 1},
                     {times_[static_cast<std::size_t>(first)].end, -1},
@@ -166,12 +173,12 @@ int IlpModel::add_alone() {
 void IlpModel::add_phases() {
   const Workflow& workflow = space_.request().workflow;
   const double eta = space_.frame().coefficient(CoefficientId::task_overlap);
-  const int alone = add_alone();
-  std::array<int, kTaskKinds> phase{}, begin{};  // Phi of a kind, and its start
+  const int alone = alone_ = add_alone();
+  std::array<int, kTaskKinds>&phase = phase_, &begin = begin_;
   for (std::size_t k = 0; k < kTaskKinds; ++k) {
     phase[k] = problem_.add_variable(0, horizon_s_);
     begin[k] = problem_.add_variable(0, horizon_s_);
-    const int makespan = problem_.add_variable(0, horizon_s_);
+    const int makespan = makespan_[k] = problem_.add_variable(0, horizon_s_);
     MilpTerms phi{{phase[k], -1}, {makespan, eta}};
     for (int t = 0; t < space_.tasks(); ++t) {
       if (static_cast<std::size_t>(kind_of(t)) != k) continue;
@@ -196,7 +203,8 @@ void IlpModel::add_phases() {
   const auto generation = static_cast<std::size_t>(TaskKind::generation),
              inference = static_cast<std::size_t>(TaskKind::inference),
              training = static_cast<std::size_t>(TaskKind::training);
-  const int end = problem_.add_variable(0, horizon_s_, 1);
+  const bool is_hidden = parts_of_sync_.may_be_hidden();  // then add_finish() has the objective
+  const int end = end_ = problem_.add_variable(0, horizon_s_, is_hidden ? 0 : 1);
   problem_.add_row(
       -0.0, {{begin[inference], 1}, {begin[generation], -1}, {phase[generation], -1}, {alone, horizon_s_}},
       kMilpInfinity);
@@ -218,7 +226,7 @@ void IlpModel::add_phases() {
 }
 
 // Selects the fastest link between places with devices of both sides; no link if the sides share devices.
-void IlpModel::add_transfer(int shares, int transfer) {
+void IlpModel::add_way(int shares, int transfer) {
   const std::vector<IlpAssignment::Place> places = deal_.places();
   const auto from_slots = [&](int task, const IlpAssignment::Place& place, int is_there) {
     for (int slot = 0; slot <= task; ++slot) {
@@ -246,15 +254,67 @@ void IlpModel::add_transfer(int shares, int transfer) {
   problem_.add_row(-kMilpInfinity, cost, 0);
 }
 
-void IlpModel::add_sync() {
+void IlpModel::add_transfers() {
+  const std::vector<WeightTransfer<double>>& transfers = space_.evaluator().transfers();
+  const bool is_hidden = parts_of_sync_.may_be_hidden();
+  const int longest = problem_.add_variable(0, kMilpInfinity, is_hidden ? 0 : 1);
+  for (const WeightTransfer<double>& transfer : transfers) {
+    transfers_.push_back(problem_.add_variable(0, kMilpInfinity));
+    problem_.add_row(0, {{longest, 1}, {transfers_.back(), -1}}, kMilpInfinity);
+    if (transfer.is_to_generation) add_actor_transfer(transfers_.back());
+  }
+  if (is_hidden) add_finish(longest, space_.frame().coefficient(CoefficientId::task_overlap));
+}
+
+// weight_transfers.h: (1 - eta) (end + longest) + eta max(end, max_k (begin_k + transfer_k)).
+void IlpModel::add_finish(int longest, double eta) {
+  const std::vector<WeightTransfer<double>>& transfers = space_.evaluator().transfers();
+  const int finish = problem_.add_variable(0, kMilpInfinity, 1), last = problem_.add_variable(0, kMilpInfinity);
+  problem_.add_row(0, {{finish, 1}, {end_, eta - 1}, {longest, eta - 1}, {last, -eta}}, kMilpInfinity);
+  problem_.add_row(0, {{last, 1}, {end_, -1}}, kMilpInfinity);
+  for (std::size_t k = 0; k < transfers.size(); ++k)
+    problem_.add_row(0, {{last, 1}, {add_begin(transfers[k]), -1}, {transfers_[k], -1}}, kMilpInfinity);
+}
+
+// When the transfer may begin: after the trainings that share a slot with one of its two tasks.
+int IlpModel::add_begin(const WeightTransfer<double>& transfer) {
+  const auto training = static_cast<std::size_t>(TaskKind::training),
+             generation = static_cast<std::size_t>(TaskKind::generation);
+  const int trained = static_cast<int>(transfer.use.trained), used = static_cast<int>(transfer.use.used);
+  const int begin = problem_.add_variable(0, kMilpInfinity), idle = problem_.add_variable(0, horizon_s_);
+  for (int t = 0; t < space_.tasks(); ++t) {
+    if (kind_of(t) != TaskKind::training) continue;
+    // idle <= begin of the phase + makespan - end of the task.
+    MilpTerms terms{{idle, 1},
+                    {begin_[training], -1},
+                    {makespan_[training], -1},
+                    {times_[static_cast<std::size_t>(t)].end, 1}};
+    if (t == trained) {
+      problem_.add_row(-kMilpInfinity, terms, 0);
+      continue;
+    }
+    for (const int other : {trained, used}) {
+      MilpTerms if_shared = terms;
+      if_shared.push_back({sharing(t, other), 2 * horizon_s_});
+      problem_.add_row(-kMilpInfinity, if_shared, 2 * horizon_s_);
+    }
+  }
+  problem_.add_row(0, {{begin, 1}, {begin_[training], -1}, {phase_[training], -1}, {idle, 1}}, kMilpInfinity);
+  if (transfer.is_to_generation) problem_.add_row(0, {{begin, 1}, {phase_[generation], -1}}, kMilpInfinity);
+  if (space_.request().workflow.staleness < 1)  // a stream: after its end
+    problem_.add_row(-horizon_s_, {{begin, 1}, {end_, -1}, {alone_, -horizon_s_}}, kMilpInfinity);
+  return begin;
+}
+
+void IlpModel::add_actor_transfer(int sync) {
   const int training = parts_of_sync_.training(), generation = parts_of_sync_.generation();
-  const int shares = add_sharing(training, generation);
-  sync_ = problem_.add_variable(0, kMilpInfinity, 1);
+  const int shares = sharing(training, generation);
   const int transfer = problem_.add_variable(0, kMilpInfinity),
             copied = problem_.add_variable(0, kMilpInfinity);
-  add_transfer(shares, transfer);
+  add_way(shares, transfer);
   // A variable is at least a sum over strategies of both sides, in one of the two cases.
-  MilpTerms together{{sync_, 1}}, apart{{sync_, 1}, {transfer, -1}, {copied, -1}};
+  const double handover_s = parts_of_sync_.handover_s();
+  MilpTerms together{{sync, 1}}, apart{{sync, 1}, {transfer, -1}, {copied, -1}};
   double max_together_s = 0, max_apart_s = 0;
   for (const int task : {training, generation}) {
     const auto together_s = [&](const ExactOption& option) {
@@ -273,21 +333,20 @@ void IlpModel::add_sync() {
     max_apart_s += max_of_strategies(task, apart_s) + max_of_strategies(task, copied_s);
   }
   together.push_back({shares, -max_together_s});
-  problem_.add_row(-max_together_s, together, kMilpInfinity);
+  problem_.add_row(handover_s - max_together_s, together, kMilpInfinity);
   apart.push_back({shares, max_apart_s});
-  problem_.add_row(0, apart, kMilpInfinity);
+  problem_.add_row(handover_s, apart, kMilpInfinity);
 }
 
-double IlpModel::sync_s(const std::vector<double>& values) const {
-  return sync_ < 0 ? 0 : values[static_cast<std::size_t>(sync_)];
+double IlpModel::transfer_s(const std::vector<double>& values, std::size_t transfer) const {
+  return values[static_cast<std::size_t>(transfers_[transfer])];
 }
 
-void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
-  SEXTANT_CHECK(sync_ >= 0);
-  MilpTerms terms{{sync_, 1}};
+void IlpModel::require_transfer(const UnitChoice& choice, std::size_t transfer, double time_s) {
+  MilpTerms terms{{transfers_[transfer], 1}};
   double all = 0;
   const auto add = [&](int variable) {
-    terms.push_back({variable, -sync_s});
+    terms.push_back({variable, -time_s});
     all += 1;
   };
   for (const MilpValue& value : deal_.values_of(choice)) {
@@ -295,17 +354,15 @@ void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
   }
   const std::vector<int> slots = IlpAssignment::slots_of(choice.grouping);
   const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
-  std::set<std::size_t> tasks{static_cast<std::size_t>(parts_of_sync_.training()),
-                              static_cast<std::size_t>(parts_of_sync_.generation())};
-  for (const Evaluator::OtherUse& use : space_.evaluator().other_uses()) tasks.insert({use.trained, use.used});
-  for (const std::size_t t : tasks) {
+  const WeightUse& use = space_.evaluator().transfers()[transfer].use;
+  for (const std::size_t t : {use.trained, use.used}) {
     const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
     for (const Strategy& strategy : strategies_[t]) {
       if (is_on(strategy, slots[group], blocks[group]) && strategy.option == choice.chosen[t])
         add(strategy.variable);
     }
   }
-  problem_.add_row(sync_s * (1 - all), terms, kMilpInfinity);
+  problem_.add_row(time_s * (1 - all), terms, kMilpInfinity);
 }
 
 bool IlpModel::is_apart(const UnitChoice& choice) const {
@@ -314,7 +371,6 @@ bool IlpModel::is_apart(const UnitChoice& choice) const {
 }
 
 void IlpModel::require_sync_between(const UnitChoice& choice) {
-  SEXTANT_CHECK(sync_ >= 0);
   const auto group_of = [&](int task) {
     return static_cast<std::size_t>(choice.grouping.group_of[static_cast<std::size_t>(task)]);
   };
@@ -325,11 +381,11 @@ void IlpModel::require_sync_between(const UnitChoice& choice) {
   const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
   const auto devices = space_.devices_of_deal(choice.shares);
   const SyncBetween between(space_, parts_of_sync_, blocks[training], devices[training], devices[generation]);
-  MilpTerms terms{{sync_, 1}};
+  MilpTerms terms{{transfers_.front(), 1}};
   double longest_s = 0;
   for (const Strategy& strategy : strategies_[static_cast<std::size_t>(parts_of_sync_.generation())]) {
     if (!is_on(strategy, slots[generation], blocks[generation])) continue;
-    const double min_s = between.min_s(strategy.option->value);
+    const double min_s = between.min_s(strategy.option->value) + parts_of_sync_.handover_s();
     longest_s = std::max(longest_s, min_s);
     terms.push_back({strategy.variable, -min_s});
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 
 #include "planner/exact/group_costs.h"
@@ -21,29 +22,28 @@ class IlpModel {
  public:
   // Both must outlive the object. Throws Error(bad_input) if the parts of weight synchronization are unknown
   // (SyncCost::decomposes). For plans whose generation has devices of its own the model has a lower bound of
-  // the weight synchronization; see require_sync. Options that `reduction` excludes are not in the program.
+  // the weight synchronization; see require_transfer. Options that `reduction` excludes are not in the program.
   IlpModel(UnitSpace& space, const SyncCost& sync, const IlpReduction* reduction = nullptr);
 
-  // The objective is the iteration without the fixed costs of every plan (SyncCost::fixed_s).
+  // The objective is the iteration without SyncCost::overhead_s.
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
 
   // From now on only plans with these groups are solutions.
   void fix_groups(const IlpGroups& groups) { deal_.fix_groups(groups); }
 
-  [[nodiscard]] bool has_sync() const { return sync_ >= 0; }
-  // Time of weight synchronization in a solution.
-  [[nodiscard]] double sync_s(const std::vector<double>& values) const;
-  // Adds a cut of Benders' decomposition: plans with the devices and the strategies of this choice, on which
-  // weight synchronization depends, take at least `sync_s` for it. Requires has_sync().
-  void require_sync(const UnitChoice& choice, double sync_s);
+  // Time of a transfer of weights in a solution, by position in Evaluator::transfers(); the first is the actor's.
+  [[nodiscard]] double transfer_s(const std::vector<double>& values, std::size_t transfer) const;
+  // Adds a cut of Benders' decomposition: plans with the devices of this choice, and with its strategies of the two
+  // tasks on which the transfer depends, take at least `time_s` for it.
+  void require_transfer(const UnitChoice& choice, std::size_t transfer, double time_s);
 
-  // True if the choice's training and generation are in different groups.
+  // True if the choice's training and generation of the actor are in different groups.
   [[nodiscard]] bool is_apart(const UnitChoice& choice) const;
   // Adds a cut with a lower bound for all strategies on the devices of this choice's training and generation.
-  // It excludes at once what require_sync excludes strategy by strategy. Requires has_sync() and devices apart.
+  // It excludes at once what require_transfer excludes strategy by strategy. Requires devices apart.
   void require_sync_between(const UnitChoice& choice);
 
-  // Adds the cut of require_sync for the data transfers between tasks, which depend on the devices only.
+  // Adds the cut of require_transfer for the data transfers between tasks, which depend on the devices only.
   [[nodiscard]] double data_s(const std::vector<double>& values) const;
   void require_data(const UnitChoice& choice, double data_s);
 
@@ -67,8 +67,12 @@ class IlpModel {
   void add_times();
   void add_phases();
   void add_order(int first, int second);
-  void add_sync();
-  void add_transfer(int shares, int transfer);
+  [[nodiscard]] int sharing(int first, int second);
+  void add_transfers();
+  void add_actor_transfer(int transfer);
+  void add_way(int shares, int transfer);
+  void add_finish(int longest, double eta);
+  [[nodiscard]] int add_begin(const WeightTransfer<double>& transfer);
   [[nodiscard]] int add_sharing(int first, int second);
   [[nodiscard]] int add_alone();
 
@@ -87,8 +91,13 @@ class IlpModel {
   IlpAssignment deal_;
   std::vector<std::vector<Strategy>> strategies_;  // by task
   std::vector<Times> times_;                       // by task
-  int sync_ = -1, data_ = -1;                      // positions of the variables; -1: none
-  double horizon_s_ = 0;                           // upper bound of any plan's time
+  // Phi of a kind, its start and its makespan; the end of all tasks; whether generation is apart from the others.
+  std::array<int, kTaskKinds> phase_{}, begin_{}, makespan_{};
+  int end_ = 0, alone_ = 0;
+  std::vector<int> transfers_;                   // by position in Evaluator::transfers()
+  std::map<std::pair<int, int>, int> sharings_;  // by two tasks
+  int data_ = -1;                                // -1: none
+  double horizon_s_ = 0;                         // upper bound of any plan's time
 };
 
 }  // namespace sextant

@@ -78,9 +78,9 @@ double IlpReduction::bound_s(const Group& group, std::size_t kind, double option
   }
   if (overlaps) {
     if (!group.is_generation) rest_s = std::max(rest_s, with_group_s);
-    return streamed_s(workflow, phase_s[kGeneration], rest_s) + sync_.fixed_s();
+    return streamed_s(workflow, phase_s[kGeneration], rest_s) + sync_.min_fixed_s();
   }
-  return std::max(rest_s + phase_s[kGeneration], with_group_s) + sync_.fixed_s();
+  return std::max(rest_s + phase_s[kGeneration], with_group_s) + sync_.min_fixed_s();
 }
 
 }  // namespace sextant

@@ -29,13 +29,16 @@ std::vector<std::uint16_t> devices_of(const UnitClass& of_class) {
 SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   const PlanRequest& request = space.request();
   const Workflow& workflow = request.workflow;
-  fixed_s_ = iteration_overhead_s(workflow, space.frame().coefficients);
+  overhead_s_ = iteration_overhead_s(workflow, space.frame().coefficients);
+  may_be_hidden_ = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
+                                 [](const Task& task) { return task.kind == TaskKind::training; }) > 1;
+  eta_ = space.frame().coefficient(CoefficientId::task_overlap);
   if (!workflow.has_weight_sync()) return;
   generation_ = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
   training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
   const auto& executions = choices_for(request.choices, static_cast<std::size_t>(training_)).executions;
   const TaskModel training(workflow.actor_training(), executions, executions.front(), space.frame());
-  fixed_s_ += training.handover_s();
+  handover_s_ = training.handover_s();
   woken_s_ = training.woken_s();
   sent_bytes_ = training.sent_bytes();
   decomposes_ = space.decomposes_sync();

@@ -25,8 +25,17 @@ class SyncCost {
   // for whole plans only.
   [[nodiscard]] bool decomposes() const { return decomposes_; }
 
-  // The fixed costs of every plan: notification of tensors, rule-based rewards, the controller.
-  [[nodiscard]] double fixed_s() const { return fixed_s_; }
+  // Fixed costs of every plan: rule-based rewards and the controller; and as a part of the actor's weight sync, the
+  // notification of tensors.
+  [[nodiscard]] double overhead_s() const { return overhead_s_; }
+  [[nodiscard]] double handover_s() const { return handover_s_; }
+  // A lower bound of what both add to any iteration: trainings may hide a part of the second
+  // (costmodel/weight_transfers.h).
+  [[nodiscard]] double min_fixed_s() const {
+    return overhead_s_ + (may_be_hidden_ ? 1 - eta_ : 1) * handover_s_;
+  }
+  // True if the workflow trains several models, one of which may hide the transfer of another's weights.
+  [[nodiscard]] bool may_be_hidden() const { return may_be_hidden_; }
   // An option's part if generation and training share their devices, and if they are on separate ones. Zero for
   // other tasks.
   [[nodiscard]] double together_s(int task, const TaskValue& value) const;
@@ -48,7 +57,9 @@ class SyncCost {
   const UnitSpace& space_;
   int generation_ = -1, training_ = -1;
   bool decomposes_ = false;
-  double fixed_s_ = 0, woken_s_ = 0;
+  double overhead_s_ = 0, handover_s_ = 0, woken_s_ = 0;
+  bool may_be_hidden_ = false;
+  double eta_ = 1;  // the coefficient of Phi
   double sent_bytes_ = 0;
   int max_per_node_ = 1;                    // devices
   std::vector<std::vector<double>> min_s_;  // one copy over one link, by class, then class

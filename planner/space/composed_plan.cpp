@@ -29,6 +29,7 @@ ComposedPlan::ComposedPlan(Evaluator& evaluator, const OptionTable& table, const
     type.devices[device / kWordBits] |= std::uint64_t{1} << device % kWordBits;
     type.bytes = std::min(type.bytes, free_memory_bytes[device]);
   }
+  now_.transfers = weight_transfers<double>(workflow);
   if (!workflow.has_weight_sync()) return;
   generation_ = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
   training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
@@ -69,11 +70,12 @@ void ComposedPlan::find_data(std::size_t edge) {
 }
 
 void ComposedPlan::find_other_uses() {
-  now_.other_use_s = 0;
-  for (const Evaluator::OtherUse& use : evaluator_.other_uses()) {
-    const Part &trained = parts_[use.trained], &used = parts_[use.used];
-    now_.other_use_s = std::max(now_.other_use_s, evaluator_.other_use_s(use, trained.devices, used.devices,
-                                                                         used.option->value.largest_part));
+  const std::vector<Evaluator::OtherUse>& uses = evaluator_.other_uses();
+  const std::size_t first = now_.transfers.size() - uses.size();
+  for (std::size_t u = 0; u < uses.size(); ++u) {
+    const Part &trained = parts_[uses[u].trained], &used = parts_[uses[u].used];
+    now_.transfers[first + u].time_s =
+        evaluator_.other_use_s(uses[u], trained.devices, used.devices, used.option->value.largest_part);
   }
 }
 
@@ -83,7 +85,8 @@ void ComposedPlan::find_sync(bool has_other_devices) {
   if (has_other_devices)
     now_.path =
         evaluator_.weight_path(training.devices, generation.devices, generation.option->value.largest_part);
-  now_.sync_s = evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
+  now_.transfers.front().time_s =
+      evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
 }
 
 void ComposedPlan::find_overlaps(std::size_t task) {
@@ -141,10 +144,10 @@ void ComposedPlan::undo() {
 }
 
 Score ComposedPlan::score() const {
-  const double time_s =
-      evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) +
-      std::accumulate(data_s_.begin(), data_s_.end(), std::max(now_.sync_s, now_.other_use_s)) +
-      evaluator_.overhead_s();
+  const double time_s = std::accumulate(data_s_.begin(), data_s_.end(),
+                                        evaluator_.phases().with_transfers_s(now_.phases_s, overlaps_, times_s_,
+                                                                             now_.transfers)) +
+                        evaluator_.overhead_s();
   const double excess = now_.excess_bytes;
   if (is_time_alone_) return {time_s, excess, time_s, 0};
   const auto used_of = [this](std::size_t word) { return used(word); };

@@ -49,8 +49,7 @@ class ComposedPlan {
   struct Totals {
     Phases::Times phases_s{};
     WeightPath path;
-    double sync_s = 0;       // for the actor's weights
-    double other_use_s = 0;  // maximum over other uses
+    std::vector<WeightTransfer<double>> transfers;  // Evaluator::transfers
     double excess_bytes = 0;
   };
 

@@ -62,7 +62,7 @@ double Costing::first_replica_s(int task, const TaskPlan& plan) const {
   return detail::replica_cost(*sync_problem_, work, 0).time_s;
 }
 
-double Costing::working_s(const Choices& choices) const {
+std::vector<PlacedTask<double>> Costing::placed(const Choices& choices) const {
   const bool is_custom = workflow_.algorithm == Algorithm::custom;
   static const std::set<DeviceId> none;
   std::vector<PlacedTask<double>> placed;
@@ -73,17 +73,27 @@ double Costing::working_s(const Choices& choices) const {
     placed.push_back({task.kind, choice == nullptr ? 0.0 : choice->time_s,
                       choice == nullptr ? &none : &choice->work.devices, std::move(after)});
   }
+  return placed;
+}
+
+double Costing::working_s(const Choices& choices) const {
+  const std::vector<PlacedTask<double>> tasks = placed(choices);
   const double eta = sync_problem_->coefficient(CoefficientId::task_overlap);
-  return sextant::working_s(workflow_, std::span<const PlacedTask<double>>(placed), eta);
+  return work_of_tasks(workflow_, std::span<const PlacedTask<double>>(tasks), eta).total_s;
 }
 
 double Costing::moved_s(const Choices& choices) const {
   const auto work_of = [&](std::size_t t) -> const TaskWork& { return choices[t]->work; };
-  return plan_weight_sync_s(*sync_problem_, work_of) + plan_data_s(*sync_problem_, work_of);
+  return longest_s(plan_weight_transfers(*sync_problem_, work_of)) + plan_data_s(*sync_problem_, work_of);
 }
 
 double Costing::iteration_s(const Choices& choices) const {
-  return working_s(choices) + moved_s(choices) + iteration_overhead_s(workflow_, sync_problem_->coefficients);
+  const auto work_of = [&](std::size_t t) -> const TaskWork& { return choices[t]->work; };
+  const std::vector<PlacedTask<double>> tasks = placed(choices);
+  const double eta = sync_problem_->coefficient(CoefficientId::task_overlap);
+  return work_and_weights_s(workflow_, std::span<const PlacedTask<double>>(tasks),
+                            plan_weight_transfers(*sync_problem_, work_of), eta) +
+         plan_data_s(*sync_problem_, work_of) + iteration_overhead_s(workflow_, sync_problem_->coefficients);
 }
 
 double Costing::excess_bytes(const Choices& choices) const {

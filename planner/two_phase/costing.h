@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "costmodel/iteration.h"
 #include "costmodel/problem/problem.h"
 #include "costmodel/terms/memory.h"
 #include "planner/evaluate/task_model.h"
@@ -74,7 +75,7 @@ class Costing {
 
   // An iteration without weight synchronization; tasks without a choice take no time.
   [[nodiscard]] double working_s(const Choices& choices) const;
-  // The time of transfers of weights and data between tasks.
+  // The time of transfers of weights and data between tasks, of which none is hidden.
   [[nodiscard]] double moved_s(const Choices& choices) const;
   // The whole iteration, equal to predict's.
   [[nodiscard]] double iteration_s(const Choices& choices) const;
@@ -84,6 +85,8 @@ class Costing {
   [[nodiscard]] Plan plan_of(const Choices& choices) const;
 
  private:
+  [[nodiscard]] std::vector<PlacedTask<double>> placed(const Choices& choices) const;
+
   const PlanRequest& request_;
   Workflow workflow_;
   Plan sync_plan_;

@@ -73,7 +73,7 @@ void add_end(const Prediction& prediction, const std::set<DeviceId>& devices, co
              Json& events) {
   double tasks_s = 0;
   for (const auto& [name, task] : prediction.tasks) tasks_s = std::max(tasks_s, task.end_s);
-  const double synced_s = tasks_s + prediction.weight_sync_s;
+  const double synced_s = tasks_s + prediction.weight_sync_s - prediction.weight_sync_hidden_s;
   if (synced_s > tasks_s) {
     add_span({"weight_sync", "iteration", tasks_s, synced_s, Json::object()}, devices, cluster, events);
   }

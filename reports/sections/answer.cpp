@@ -135,7 +135,7 @@ BarList time_bar(const Prediction& prediction) {
   };
   for (const std::string& task : tasks)
     add(shown_name(task), prediction.tasks.at(task).exposed_s, colours.at(task));
-  add("weight sync", prediction.weight_sync_s, kWeights);
+  add("weight sync", prediction.weight_sync_s - prediction.weight_sync_hidden_s, kWeights);
   add("data between tasks", prediction.data_s, kData);
   add("rewards by rule", prediction.rule_reward_s, kRewards);
   add("controller", prediction.controller_s, kBetweenTasks);

@@ -36,7 +36,11 @@ std::optional<Section> timeline_section(const ReportInput& input) {
   text += ". A task starts when the tasks that it depends on have ended and its devices are free.";
   if (prediction.weight_sync_s > 0) {
     text += " Sending the new weights to the devices that use them takes " +
-            format_seconds(prediction.weight_sync_s) + " and has no bar.";
+            format_seconds(prediction.weight_sync_s) + " and has no bar";
+    if (prediction.weight_sync_hidden_s > 0)
+      text += "; " + format_seconds(prediction.weight_sync_hidden_s) +
+              " of it pass while another task still trains";
+    text += ".";
   }
   Section section{"timeline", "Timeline of one iteration", {Text{text}}};
   if (!prediction.bottleneck.empty()) section.blocks.emplace_back(Text{as_sentence(prediction.bottleneck)});

@@ -115,7 +115,7 @@ struct ClosedForm {
   std::set<DeviceId> zero{DeviceId{0}}, one{DeviceId{1}}, two{DeviceId{2}};
   [[nodiscard]] double of(Mode mode, const std::vector<PlacedTask<double>>& tasks, double eta) const {
     Workflow workflow = small_workflow(mode);
-    return closed_form_s<double>(workflow, tasks, eta);
+    return closed_form_work<double>(workflow, tasks, eta).total_s;
   }
   // Asynchronous, generation and training on devices of their own.
   [[nodiscard]] double streamed(double generation, double training, double staleness, int parts) const {
@@ -124,7 +124,7 @@ struct ClosedForm {
     workflow.streamed_parts = parts;
     const std::vector<PlacedTask<double>> tasks{{TaskKind::generation, generation, &zero},
                                                 {TaskKind::training, training, &one}};
-    return closed_form_s<double>(workflow, tasks, 1.0);
+    return closed_form_work<double>(workflow, tasks, 1.0).total_s;
   }
 };
 
@@ -189,7 +189,7 @@ TEST(ClosedForms, AGraphStreamsAsTheClosedFormDoes) {
   workflow.streamed_parts = 4;
   const std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 30, &form.zero, {}},
                                               {TaskKind::training, 24, &form.one, {0}}};
-  EXPECT_DOUBLE_EQ(graph_s<double>(workflow, tasks, 1.0), 0.9 * 30 + 6);
+  EXPECT_DOUBLE_EQ(graph_work<double>(workflow, tasks, 1.0).total_s, 0.9 * 30 + 6);
 }
 
 TEST(Iteration, SynchronousGrpoByHand) {
@@ -237,8 +237,8 @@ TEST(Graphs, ACustomGraphRunsAsItsParentsAndDevicesAllow) {
                                               {TaskKind::training, 20, &form.one, {1, 2}},
                                               {TaskKind::training, 5, &form.zero, {1}}};
   const std::span<const PlacedTask<double>> all(tasks);
-  EXPECT_DOUBLE_EQ(graph_s(small_workflow(Mode::synchronous), all, 1.0), 10 + 9 + 20);
-  EXPECT_DOUBLE_EQ(graph_s(small_workflow(Mode::synchronous), all, 0.0), 46);
+  EXPECT_DOUBLE_EQ(graph_work(small_workflow(Mode::synchronous), all, 1.0).total_s, 10 + 9 + 20);
+  EXPECT_DOUBLE_EQ(graph_work(small_workflow(Mode::synchronous), all, 0.0).total_s, 46);
 }
 
 TEST(Graphs, GenerationOfAnotherBatchRunsBeside) {
@@ -246,10 +246,10 @@ TEST(Graphs, GenerationOfAnotherBatchRunsBeside) {
   std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 10, &form.zero},
                                         {TaskKind::inference, 2, &form.one, {0}},
                                         {TaskKind::training, 3, &form.one, {1}}};
-  EXPECT_DOUBLE_EQ(graph_s<double>(small_workflow(Mode::asynchronous), tasks, 1.0), 10);
-  EXPECT_DOUBLE_EQ(graph_s<double>(small_workflow(Mode::synchronous), tasks, 1.0), 15);
+  EXPECT_DOUBLE_EQ(graph_work<double>(small_workflow(Mode::asynchronous), tasks, 1.0).total_s, 10);
+  EXPECT_DOUBLE_EQ(graph_work<double>(small_workflow(Mode::synchronous), tasks, 1.0).total_s, 15);
   tasks[0].time_s = 4;
-  EXPECT_DOUBLE_EQ(graph_s<double>(small_workflow(Mode::asynchronous), tasks, 1.0), 5);
+  EXPECT_DOUBLE_EQ(graph_work<double>(small_workflow(Mode::asynchronous), tasks, 1.0).total_s, 5);
 }
 
 TEST(Iteration, TheControllerHandlesEverySequenceOnce) {

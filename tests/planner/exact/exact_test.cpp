@@ -125,7 +125,10 @@ TEST(PlanExactly, EqualsEveryPlanThatObeysPins) {
   for (const SmallCase& pinned : pinned_cases()) {
     (void)expect_equal_to_brute_force(pinned, coefficients);
     const PlanResult obeys = plan_exactly(request_of(pinned, coefficients), {pinned.wanted_units});
+    ASSERT_EQ(obeys.outcome, PlanOutcome::found) << pinned.name << ": " << obeys.message;
     for (const auto& [task, pin] : pinned.pins) EXPECT_EQ(obeys.plan->tasks.at(task).devices(), pin.devices);
+    const bool is_apart = pinned.name.starts_with("pinned_apart");
+    EXPECT_EQ(obeys.prediction->weight_sync_hidden_s > 0, is_apart) << pinned.name;
   }
 }
 

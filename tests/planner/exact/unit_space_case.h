@@ -291,6 +291,27 @@ inline std::vector<SmallCase> pinned_cases() {
        4,
        {1, 8},
        {{"actor_training", pin_from(1, 3)}}},
+      // The critic still trains while the actor's weights travel to another region.
+      {"pinned_apart",
+       cluster_of({{"a100", 1, 1}, {"a100", 1, 2, "z2", "r2"}, {"l4", 1, 4, "z3", "r3"}}),
+       small_ppo(),
+       4,
+       {4},
+       {{"actor_generation", pin_from(0, 1)},
+        {"actor_training", pin_from(1, 2)},
+        {"critic_training", pin_from(3, 4)},
+        {"reference_inference", pin_from(1, 2)},
+        {"reward_inference", pin_from(3, 4)}}},
+      {"pinned_apart_async",
+       cluster_of({{"a100", 1, 1}, {"a100", 1, 2, "z2", "r2"}, {"l4", 1, 4, "z3", "r3"}}),
+       small_ppo(async),
+       4,
+       {4},
+       {{"actor_generation", pin_from(0, 1)},
+        {"actor_training", pin_from(1, 2)},
+        {"critic_training", pin_from(3, 4)},
+        {"reference_inference", pin_from(1, 2)},
+        {"reward_inference", pin_from(3, 4)}}},
   };
 }
 
