@@ -190,7 +190,7 @@ bool Evidence::downweight_outliers(const std::vector<double>& coordinates) {
 std::vector<double> Evidence::log_errors_of(const Observed& observed,
                                             const std::vector<double>& coordinates) const {
   std::vector<double> errors;
-  const std::vector<double> predicted = observed.gradient.predict(coordinates.data());
+  const std::vector<double>& predicted = observed.gradient.predict(coordinates.data());
   for (std::size_t t = 0; t < predicted.size(); ++t) {
     double error = log_error(observed.run->times()[t], predicted[t]);
     for (std::size_t n = 0; n < observed.nuisances.size(); ++n) {
@@ -205,27 +205,25 @@ std::vector<double> Evidence::log_errors_of(const Observed& observed,
 void Evidence::residuals_of(const Observed& observed, const std::vector<double>& coordinates, double* residuals,
                             Eigen::MatrixXd* jacobian, int row) const {
   const std::vector<MeasuredTime>& times = observed.run->times();
-  RunGradient::Result result;
-  if (jacobian != nullptr) {
-    observed.gradient.evaluate(coordinates.data(), result);
-  } else {
-    result.predicted = observed.gradient.predict(coordinates.data());
-  }
+  const RunGradient::Result* slopes =
+      jacobian == nullptr ? nullptr : &observed.gradient.evaluate(coordinates.data());
+  const std::vector<double>& predicted =
+      slopes ? slopes->predicted : observed.gradient.predict(coordinates.data());
   for (std::size_t t = 0; t < times.size(); ++t, ++row) {
     const double scale = observed.weight * observed.trust[t] / deviation_of(times[t]);
-    double error = log_error(times[t], result.predicted[t]);
+    double error = log_error(times[t], predicted[t]);
     for (std::size_t n = 0; n < observed.nuisances.size(); ++n) {
       error += observed.slopes[n][t] *
                coordinates[parameters_.size() + static_cast<std::size_t>(observed.nuisances[n])];
     }
     const Robust robust = huber(error * scale, huber_deviations_);
     residuals[row] = robust.value;
-    if (jacobian == nullptr) continue;
-    const double chain = robust.derivative * scale / (result.predicted[t] + times[t].negligible);
+    if (!slopes) continue;
+    const double chain = robust.derivative * scale / (predicted[t] + times[t].negligible);
     const std::vector<int>& columns = observed.gradient.columns();
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const int column = column_of_[static_cast<std::size_t>(columns[c])];
-      if (column >= 0) (*jacobian)(row, column) = chain * result.by_parameter[t][c];
+      if (column >= 0) (*jacobian)(row, column) = chain * slopes->by_parameter[t][c];
     }
     for (std::size_t n = 0; n < observed.nuisances.size(); ++n) {
       const auto position = parameters_.size() + static_cast<std::size_t>(observed.nuisances[n]);

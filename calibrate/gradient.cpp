@@ -24,7 +24,13 @@ RunGradient::RunGradient(const PreparedRun& run, const std::vector<Parameter>& p
     : run_(&run),
       hardware_(run.hardware<double>()),
       dual_hardware_(std::make_shared<DualHardware>(DualHardware{run.hardware<Jet>()})),
-      map_(parameters, hardware_, run.run().framework) {}
+      map_(parameters, hardware_, run.run().framework),
+      parameter_count_(parameters.size()) {}
+
+template <typename Answer>
+bool RunGradient::Last<Answer>::is_at(const double* coordinates) const {
+  return !at.empty() && std::equal(at.begin(), at.end(), coordinates);
+}
 
 CoefficientValues<double> RunGradient::values(const double* coordinates) const {
   CoefficientValues<double> table(map_.type_count());
@@ -34,8 +40,12 @@ CoefficientValues<double> RunGradient::values(const double* coordinates) const {
   return table;
 }
 
-std::vector<double> RunGradient::predict(const double* coordinates) const {
-  return run_->predict(values(coordinates), hardware_);
+const std::vector<double>& RunGradient::predict(const double* coordinates) const {
+  if (!predicted_.is_at(coordinates)) {
+    predicted_.answer = run_->predict(values(coordinates), hardware_);
+    predicted_.at.assign(coordinates, coordinates + parameter_count_);
+  }
+  return predicted_.answer;
 }
 
 void RunGradient::by_slots(const double* coordinates, const std::vector<int>& slots,
@@ -91,10 +101,19 @@ bool RunGradient::find_relevant(const double* coordinates) {
     columns.insert(slot.deviations.begin(), slot.deviations.end());
   }
   columns_.assign(columns.begin(), columns.end());
+  evaluated_.at.clear();  // it lacks the new columns
   return true;
 }
 
-void RunGradient::evaluate(const double* coordinates, Result& result) const {
+const RunGradient::Result& RunGradient::evaluate(const double* coordinates) const {
+  if (!evaluated_.is_at(coordinates)) {
+    differentiate(coordinates, evaluated_.answer);
+    evaluated_.at.assign(coordinates, coordinates + parameter_count_);
+  }
+  return evaluated_.answer;
+}
+
+void RunGradient::differentiate(const double* coordinates, Result& result) const {
   std::vector<std::vector<double>> by_slot;
   by_slots(coordinates, relevant_, result.predicted, by_slot);
   result.by_parameter.assign(run_->times().size(), std::vector<double>(columns_.size(), 0.0));

@@ -46,8 +46,7 @@ struct Slopes {
 Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
   RunGradient gradient(run, posterior.parameters);
   gradient.find_relevant(posterior.coordinates.data());
-  RunGradient::Result result;
-  gradient.evaluate(posterior.coordinates.data(), result);
+  const RunGradient::Result& result = gradient.evaluate(posterior.coordinates.data());
   const std::set<std::string> types = types_of(run);
   Slopes slopes;
   slopes.columns = gradient.columns();

@@ -154,6 +154,27 @@ set(SEXTANT_TEST_OPTIMIZATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:De
 # The same for what is not hot, in development builds alone: a release keeps its own.
 set(SEXTANT_QUICK_COMPILATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${quick_options}>")
 
+# sextant_add_built_files(cli_test sextant_talkative ...): what these targets make is built before the test, which gets
+# its paths by built_file("sextant_talkative") (tests/core/built_files.h).
+function(sextant_add_built_files test)
+  set(cases)
+  foreach(target ${ARGN})
+    string(APPEND cases "  if (target == \"${target}\") return \"$<TARGET_FILE:${target}>\";\n")
+  endforeach()
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/${test}_built_files.cpp)
+  file(GENERATE OUTPUT ${source} CONTENT "#include \"tests/core/built_files.h\"
+
+std::string sextant::test::built_file([[maybe_unused]] std::string_view target) {
+${cases}  return {};
+}
+")
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+  target_sources(${test} PRIVATE ${source})
+  if(ARGN)
+    add_dependencies(${test} ${ARGN})
+  endif()
+endfunction()
+
 # sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2] [TIMEOUT s] [COST s] [PROCESSORS 2] [JSON])
 # JSON: most of its sources use JSON itself (core/json_value.h). COST s: about how long its longest test takes, for those
 # that had better begin first. PROCESSORS 2: its tests start several busy processes.

@@ -26,8 +26,7 @@ Largest compare(const PreparedRun& run, const std::vector<Parameter>& parameters
   constexpr double kRounding = 1e-12;
   RunGradient gradient(run, parameters);
   gradient.find_relevant(at.data());
-  RunGradient::Result result;
-  gradient.evaluate(at.data(), result);
+  const RunGradient::Result result = gradient.evaluate(at.data());
   const std::vector<double> plain = gradient.predict(at.data());
   Largest largest{};
   for (std::size_t p = 0; p < at.size(); ++p) {
@@ -60,6 +59,31 @@ TEST(Gradient, OfRunsOnCores) {
   for (const Parameter& parameter : parameters) at.push_back(parameter.prior_coordinate());
   const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
   for (std::size_t r = 0; r < prepared.size(); r += 3) (void)compare(prepared[r], parameters, at);
+}
+
+// The last answers are kept: neither another point nor parameters that become relevant may get them.
+TEST(Gradient, IsOfThePointThatIsAsked) {
+  const Runs runs = synthetic_runs(synthetic_truth());
+  const std::vector<Parameter> parameters = free_parameters(runs, names_of(runs), {});
+  std::vector<double> here;
+  for (const Parameter& parameter : parameters) here.push_back(parameter.prior_coordinate());
+  std::vector<double> there = here;
+  for (double& coordinate : there) coordinate += 0.1;
+  const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
+  const auto fresh = [&](const std::vector<double>& at) {
+    RunGradient gradient(prepared.front(), parameters);
+    gradient.find_relevant(here.data());
+    return std::pair(gradient.predict(at.data()), gradient.evaluate(at.data()).by_parameter);
+  };
+  RunGradient gradient(prepared.front(), parameters);
+  EXPECT_TRUE(gradient.evaluate(here.data()).by_parameter.front().empty());
+  gradient.find_relevant(here.data());
+  for (const std::vector<double>& at : {here, here, there, there, here}) {
+    EXPECT_EQ(gradient.predict(at.data()), fresh(at).first);
+    EXPECT_EQ(gradient.evaluate(at.data()).by_parameter, fresh(at).second);
+  }
+  EXPECT_NE(fresh(here).first, fresh(there).first);
+  EXPECT_NE(fresh(here).second, fresh(there).second);
 }
 
 // Near the priors, but inside the bounds and where nothing is neutral or alike by chance.

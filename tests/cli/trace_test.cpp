@@ -9,6 +9,7 @@
 #include "sextant/run.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
+#include "tests/core/built_files.h"
 
 namespace sextant::test {
 namespace {
@@ -19,10 +20,10 @@ class TraceCommand : public ::testing::Test {
  protected:
   // `sextant trace options -- the program and its words`
   [[nodiscard]] Printed trace(std::vector<std::string> options, const std::vector<std::string>& words) const {
-    std::vector<std::string> all{"trace",  "--cupti", SEXTANT_FAKE_CUPTI,        "--summary",
+    std::vector<std::string> all{"trace",  "--cupti", built_file("sextant_fake_cupti"), "--summary",
                                  summary_, "--tasks", folder_.file("tasks.json")};
     all.insert(all.end(), options.begin(), options.end());
-    all.insert(all.end(), {"--", SEXTANT_TRACED_PROGRAM});
+    all.insert(all.end(), {"--", built_file("sextant_traced_program")});
     all.insert(all.end(), words.begin(), words.end());
     return run_sextant(all);
   }

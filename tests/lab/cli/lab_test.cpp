@@ -8,6 +8,7 @@
 
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
+#include "tests/core/built_files.h"
 
 namespace sextant::test {
 namespace {
@@ -26,7 +27,7 @@ TEST(LabCommand, WithAnUnknownFigureIsRefusedAtOnceWithTheKnownOnes) {
 TEST(LabCommand, WithoutTheLabBesideTheProgramSaysHowToBuildIt) {
   const TemporaryFolder folder;
   const std::string program = folder.path().string() + "/sextant", said = folder.path().string() + "/said";
-  std::filesystem::copy_file(SEXTANT_PROGRAM, program);
+  std::filesystem::copy_file(built_file("sextant"), program);
   for (const char* words : {" accuracy", " reproduce real", " coefficients --evidence"}) {
     const int status = std::system((program + words + " > /dev/null 2> " + said).c_str());
     EXPECT_EQ(WEXITSTATUS(status), 2) << words;

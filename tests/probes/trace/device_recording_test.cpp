@@ -7,13 +7,14 @@
 #include <string>
 
 #include "probes/trace/analysis/trace.h"
+#include "tests/core/built_files.h"
 
 namespace sextant::trace {
 namespace {
 
 class DeviceActivity : public ::testing::Test {
  protected:
-  DeviceActivity() { settings_.cupti = SEXTANT_FAKE_CUPTI; }
+  DeviceActivity() { settings_.cupti = test::built_file("sextant_fake_cupti"); }
   ~DeviceActivity() override { recording_.stop(); }
 
   void start() {
@@ -21,7 +22,8 @@ class DeviceActivity : public ::testing::Test {
   }
   template <typename Function>
   static Function fake(const char* name) {
-    return reinterpret_cast<Function>(dlsym(dlopen(SEXTANT_FAKE_CUPTI, RTLD_NOW | RTLD_NOLOAD), name));
+    return reinterpret_cast<Function>(
+        dlsym(dlopen(test::built_file("sextant_fake_cupti").c_str(), RTLD_NOW | RTLD_NOLOAD), name));
   }
   static void launch(std::uint64_t count) {
     fake<void (*)(const char*, std::uint64_t)>("fake_cupti_launch")("k", count);

@@ -17,6 +17,7 @@
 #include "core/table_file.h"
 #include "probes/trace/analysis/summary.h"
 #include "probes/trace/traced_command.h"
+#include "tests/core/built_files.h"
 #include "tests/core/temporary_folder.h"
 
 namespace sextant::trace {
@@ -25,7 +26,7 @@ class Injection : public ::testing::Test {
  protected:
   Injection() {
     settings_.folder = (folder_.path() / "records").string();
-    settings_.cupti = SEXTANT_FAKE_CUPTI;
+    settings_.cupti = test::built_file("sextant_fake_cupti");
     settings_.flush_s = 0.05;
     std::filesystem::create_directories(settings_.folder);
   }
@@ -34,7 +35,7 @@ class Injection : public ::testing::Test {
   pid_t start(const std::string& words, const std::string& mode = "") {
     const pid_t child = fork();
     if (child != 0) return child;
-    for (const auto& [name, value] : tracing_environment(settings_, SEXTANT_TRACE_LIBRARY)) {
+    for (const auto& [name, value] : tracing_environment(settings_, test::built_file("sextant_trace"))) {
       setenv(name.c_str(), value.c_str(), 1);
     }
     setenv("FAKE_CUPTI", mode.c_str(), 1);
@@ -44,7 +45,7 @@ class Injection : public ::testing::Test {
       _exit(99);
     }
     execl("/bin/sh", "sh", "-c",
-          (before_ + "exec " + std::string(SEXTANT_TRACED_PROGRAM) + " " + words).c_str(), nullptr);
+          (before_ + "exec " + test::built_file("sextant_traced_program") + " " + words).c_str(), nullptr);
     _exit(99);
   }
   static int wait_for(pid_t child) {

@@ -150,7 +150,7 @@ TEST_F(Injection, ACuptiThatRefusesIsQuotedWithItsReason) {
 }
 
 TEST_F(Injection, ALibraryThatIsNoCuptiIsNamed) {
-  settings_.cupti = SEXTANT_TRACE_LIBRARY;
+  settings_.cupti = test::built_file("sextant_trace");
   run("cuda steps 1");
   EXPECT_THAT(errors(), HasSubstr("is of no use: it lacks cuptiSubscribe"));
 }
