@@ -45,7 +45,7 @@ TEST(AiconfiguratorRuns, AreOfThreeEngines) {
 // Kept out of every fit: they show how well an architecture is predicted that no fit has seen.
 TEST(LinearAttentionRuns, AreOfOneModelOnThreeTypesOfGpu) {
   const PublishedRuns runs("linear_attention");
-  EXPECT_THAT(runs.all().runs, SizeIs(216));
+  EXPECT_THAT(runs.all().runs, SizeIs(140));
   std::map<std::string, int> gpus;
   for (const sextant::Run& run : runs.all().runs) {
     EXPECT_TRUE(runs.all().workflow_of(run).models.at("actor").linear_attention.has_value()) << run.name;
