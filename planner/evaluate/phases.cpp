@@ -69,9 +69,16 @@ double Phases::with_transfers_s(const Times& phases_s, Overlaps overlaps, std::s
   const Work<double> all = work(phases_s, overlaps);
   const std::vector<std::size_t>& trainings = tasks_of_kind_[index_of(TaskKind::training)];
   if (trainings.size() < 2) return all.total_s + longest_s(transfers);
+  const std::size_t tasks = times_s.size();
+  // Trainings that all share devices run one after the other: no transfer begins before the last has ended.
+  bool is_any_apart = all.beside_s > 0;
+  for (std::size_t a = 0; a < trainings.size() && !is_any_apart; ++a) {
+    for (std::size_t b = 0; b < a; ++b)
+      is_any_apart = is_any_apart || overlaps[trainings[a] * tasks + trainings[b]] == 0;
+  }
+  if (!is_any_apart) return all.total_s + longest_s(transfers);
   Ends ends_s(trainings.size());
   const double end_s = ends_s.simulate(trainings, overlaps, times_s);
-  const std::size_t tasks = times_s.size();
   const auto idle_s = [&](std::size_t k) {
     const WeightUse& use = transfers[k].use;
     double free_s = 0;
