@@ -204,7 +204,7 @@ template <typename T>
 
 // The part of the transfers' time that tasks hide (weight_transfers.h).
 template <typename T>
-[[nodiscard]] T hidden_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks,
+[[nodiscard]] T hidden_s(const Workflow& workflow, const Work<T>& work, std::span<const PlacedTask<T>> tasks,
                          const std::vector<WeightTransfer<T>>& transfers, const T& eta) {
   if (transfers.empty()) return T(0.0);
   const LastTasks<T> last = last_tasks(workflow, tasks);
@@ -220,15 +220,15 @@ template <typename T>
     }
     return T(end - free);
   };
-  return hidden_s(workflow, work_of_tasks(workflow, tasks, eta), transfers, eta, idle_s);
+  return hidden_s(workflow, work, transfers, eta, idle_s);
 }
 
 // Tasks and transfers of weights, without data between tasks and overheads.
 template <typename T>
 [[nodiscard]] T work_and_weights_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks,
                                    const std::vector<WeightTransfer<T>>& transfers, const T& eta) {
-  return work_of_tasks(workflow, tasks, eta).total_s + longest_s(transfers) -
-         hidden_s(workflow, tasks, transfers, eta);
+  const Work<T> work = work_of_tasks(workflow, tasks, eta);
+  return work.total_s + longest_s(transfers) - hidden_s(workflow, work, tasks, transfers, eta);
 }
 
 template <typename T>
@@ -251,8 +251,8 @@ template <typename T>
   without[task].time_s = T(0.0);
   const std::span<const PlacedTask<T>> with(cost.placed), others(without);
   const Workflow& workflow = problem.workflow;
-  return work_of_tasks(workflow, with, eta).total_s - work_of_tasks(workflow, others, eta).total_s -
-         (hidden_s(workflow, with, cost.transfers, eta) - hidden_s(workflow, others, cost.transfers, eta));
+  const Work<T> all = work_of_tasks(workflow, with, eta), rest = work_of_tasks(workflow, others, eta);
+  return all.total_s - rest.total_s - (cost.hidden_s - hidden_s(workflow, rest, others, cost.transfers, eta));
 }
 
 // Returns start and end of every task in one iteration. Generation that overlaps works on the next batch: no
@@ -290,9 +290,10 @@ template <typename T>
   cost.data_s = plan_data_s(problem, work_of);
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
   const std::span<const PlacedTask<T>> placed(cost.placed);
-  cost.hidden_s = hidden_s(workflow, placed, cost.transfers, eta);
-  cost.iteration_s = work_of_tasks(workflow, placed, eta).total_s + cost.weight_sync_s - cost.hidden_s +
-                     cost.data_s + iteration_overhead_s(workflow, problem.coefficients);
+  const Work<T> work = work_of_tasks(workflow, placed, eta);
+  cost.hidden_s = hidden_s(workflow, work, placed, cost.transfers, eta);
+  cost.iteration_s = work.total_s + cost.weight_sync_s - cost.hidden_s + cost.data_s +
+                     iteration_overhead_s(workflow, problem.coefficients);
   return cost;
 }
 

@@ -88,14 +88,14 @@ template <typename T, typename IdleOf>
 [[nodiscard]] T hidden_s(const Workflow& workflow, const Work<T>& work,
                          const std::vector<WeightTransfer<T>>& transfers, const T& eta, IdleOf idle_s) {
   if (work.beside_s > 0.0 && workflow.staleness < 1) return T(0.0);
-  T end = work.total_s;
+  T late(0.0);  // from the end of the work to that of the last transfer
   for (std::size_t k = 0; k < transfers.size(); ++k) {
     T begin = work.rest_s - idle_s(k);
     if (transfers[k].is_to_generation && begin < work.beside_s) begin = work.beside_s;
-    const T transferred = begin + transfers[k].time_s;
-    if (end < transferred) end = transferred;
+    const T ends = begin - work.total_s + transfers[k].time_s;
+    if (late < ends) late = ends;
   }
-  return eta * (work.total_s + longest_s(transfers) - end);
+  return eta * (longest_s(transfers) - late);
 }
 
 }  // namespace sextant

@@ -47,6 +47,9 @@ void check_tensor_parallel(const std::string& path, int degree, const Model& mod
   if (model.kv_heads % degree != 0 && degree % model.kv_heads != 0) {
     refuse(model.kv_heads, "key-value heads, and is not a multiple of them");
   }
+  if (model.linear_attention && model.linear_attention->key_heads % degree != 0) {
+    refuse(model.linear_attention->key_heads, "key heads of linear attention");
+  }
   const int columns = model.experts ? model.experts->intermediate : model.intermediate;
   if (columns % degree != 0) {
     refuse(columns, model.experts ? "intermediate dimensions of an expert" : "intermediate dimensions");

@@ -39,8 +39,8 @@ const Fields<LatentAttention>& latent_attention_fields() {
 const Fields<LinearAttention>& linear_attention_fields() {
   static const Fields<LinearAttention> fields{
       required("layers", &LinearAttention::layers, count(), "Layers that have it; fewer than all."),
-      required("key_heads", &LinearAttention::key_heads, count()),
-      required("value_heads", &LinearAttention::value_heads, count()),
+      required("key_heads", &LinearAttention::key_heads, count(), "A multiple of the tensor parallelism."),
+      required("value_heads", &LinearAttention::value_heads, count(), "A multiple of key_heads."),
       required("key_dim", &LinearAttention::key_dim, count(), "Of a key head."),
       required("value_dim", &LinearAttention::value_dim, count(), "Of a value head."),
       defaulted("convolution", &LinearAttention::convolution, count(), "Tokens of the convolution."),
@@ -52,6 +52,11 @@ void check_linear_layers(const JsonView& view, Model& model) {
   if (!model.linear_attention) return;
   const JsonView member = view.required("linear_attention");
   if (model.latent_attention) member.fail("a model has either latent_attention or linear_attention");
+  if (model.linear_attention->value_heads % model.linear_attention->key_heads != 0) {
+    member.required("value_heads")
+        .fail("expected a multiple of the " + std::to_string(model.linear_attention->key_heads) +
+              " key heads, got " + std::to_string(model.linear_attention->value_heads));
+  }
   if (model.linear_attention->layers < model.layers) return;
   member.required("layers").fail("expected fewer than the model's " + std::to_string(model.layers) +
                                  " layers, got " + std::to_string(model.linear_attention->layers));

@@ -90,6 +90,7 @@ bool can_cut(const Model& model, int tensor_parallel) {
   const int columns = model.experts ? model.experts->intermediate : model.intermediate;
   if (model.heads % tensor_parallel != 0 || columns % tensor_parallel != 0) return false;
   if (model.kv_heads % tensor_parallel != 0 && tensor_parallel % model.kv_heads != 0) return false;
+  if (model.linear_attention && model.linear_attention->key_heads % tensor_parallel != 0) return false;
   return model.vocabulary == 0 || model.vocabulary % tensor_parallel == 0;
 }
 

@@ -109,8 +109,12 @@ std::set<DeviceId> devices_named(const Cluster& cluster, const std::string& name
         cluster.device_name(DeviceId{d}) == name)
       devices.insert(DeviceId{d});
   }
-  if (devices.empty())
-    throw_bad_input("cluster " + cluster.name() + " has no node, device, zone or region " + in_quotes(name));
+  if (devices.empty()) {
+    const Node& first = cluster.nodes().front();
+    throw_bad_input("cluster " + cluster.name() + " has no node, device, zone or region " + in_quotes(name) +
+                    "; its first node is " + in_quotes(first.name) + ", with device " +
+                    in_quotes(cluster.device_name(DeviceId{0})));
+  }
   return devices;
 }
 

@@ -82,6 +82,8 @@ class LayoutRules {
           "tensor parallelism " + std::to_string(degree) + " neither divides the model's " +
               std::to_string(model.kv_heads) + " key-value heads nor is a multiple of them");
     }
+    if (model.linear_attention)
+      expect_divides(where, degree, model.linear_attention->key_heads, "key heads of linear attention");
     if (model.experts) {
       expect_divides(where, degree, model.experts->intermediate, "intermediate dimensions of an expert");
     } else {

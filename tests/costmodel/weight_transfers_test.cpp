@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "costmodel/iteration.h"
@@ -19,7 +20,8 @@ struct Ppo {
   explicit Ppo(Mode mode = Mode::synchronous) : workflow(small_workflow(mode)) {}
 
   [[nodiscard]] double hidden(double eta = 1) const {
-    return hidden_s<double>(workflow, tasks, transfers, eta);
+    const std::span<const PlacedTask<double>> all(tasks);
+    return hidden_s<double>(workflow, work_of_tasks<double>(workflow, all, eta), all, transfers, eta);
   }
   [[nodiscard]] double iteration(double eta = 1) const {
     return work_and_weights_s<double>(workflow, tasks, transfers, eta);
@@ -132,8 +134,8 @@ TEST(WeightTransfers, NothingGetsFasterWithMoreToDo) {
     for (WeightTransfer<double>& transfer : ppo.transfers) transfer.time_s = number(15);
     const double eta = number(1), before_s = ppo.iteration(eta), hidden_s = ppo.hidden(eta);
     const double work_s = work_of_tasks<double>(ppo.workflow, ppo.tasks, eta).total_s;
-    EXPECT_GE(hidden_s, -1e-12);
-    EXPECT_LE(hidden_s, eta * longest_s(ppo.transfers) + 1e-12);
+    EXPECT_GE(hidden_s, 0);  // documents refuse less
+    EXPECT_LE(hidden_s, eta * longest_s(ppo.transfers));
     EXPECT_GE(before_s, work_s - 1e-12);
     hidden += hidden_s > 1 ? 1 : 0;
     const std::size_t changed = static_cast<std::size_t>(number(static_cast<double>(ppo.tasks.size() + 2)));

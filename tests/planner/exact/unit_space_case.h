@@ -267,6 +267,20 @@ inline std::vector<SmallCase> small_cases() {
   };
 }
 
+// The critic still trains while the actor's weights travel to another region.
+inline SmallCase pinned_apart(std::string name, Mode mode) {
+  return {std::move(name),
+          cluster_of({{"a100", 1, 1}, {"a100", 1, 2, "z2", "r2"}, {"l4", 1, 4, "z3", "r3"}}),
+          small_ppo(mode),
+          4,
+          {4},
+          {{"actor_generation", pin_from(0, 1)},
+           {"actor_training", pin_from(1, 2)},
+           {"critic_training", pin_from(3, 4)},
+           {"reference_inference", pin_from(1, 2)},
+           {"reward_inference", pin_from(3, 4)}}};
+}
+
 // Pins of one task and of several, to a machine, to parts of one and across regions.
 inline std::vector<SmallCase> pinned_cases() {
   const auto async = Mode::asynchronous;
@@ -291,27 +305,8 @@ inline std::vector<SmallCase> pinned_cases() {
        4,
        {1, 8},
        {{"actor_training", pin_from(1, 3)}}},
-      // The critic still trains while the actor's weights travel to another region.
-      {"pinned_apart",
-       cluster_of({{"a100", 1, 1}, {"a100", 1, 2, "z2", "r2"}, {"l4", 1, 4, "z3", "r3"}}),
-       small_ppo(),
-       4,
-       {4},
-       {{"actor_generation", pin_from(0, 1)},
-        {"actor_training", pin_from(1, 2)},
-        {"critic_training", pin_from(3, 4)},
-        {"reference_inference", pin_from(1, 2)},
-        {"reward_inference", pin_from(3, 4)}}},
-      {"pinned_apart_async",
-       cluster_of({{"a100", 1, 1}, {"a100", 1, 2, "z2", "r2"}, {"l4", 1, 4, "z3", "r3"}}),
-       small_ppo(async),
-       4,
-       {4},
-       {{"actor_generation", pin_from(0, 1)},
-        {"actor_training", pin_from(1, 2)},
-        {"critic_training", pin_from(3, 4)},
-        {"reference_inference", pin_from(1, 2)},
-        {"reward_inference", pin_from(3, 4)}}},
+      pinned_apart("pinned_apart", Mode::synchronous),
+      pinned_apart("pinned_apart_async", async),
   };
 }
 

@@ -82,7 +82,7 @@ Model random_model(Draw& draw, bool value_head) {
   }
   if (draw.chance(0.2)) model.latent_attention = LatentAttention{draw.number(0, 3), draw.number(1, 4), 2};
   if (!model.latent_attention && model.layers > 1 && draw.chance(0.2)) {
-    const int keys = draw.number(1, 3);
+    const int keys = draw.one_of<int>({1, 4, 12});
     model.linear_attention = LinearAttention{draw.number(1, model.layers - 1),
                                              keys,
                                              keys * draw.number(1, 2),

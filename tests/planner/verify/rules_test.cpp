@@ -117,6 +117,12 @@ TEST_F(Rules, KeyValueHeadsAreWholeOrRepeated) {
               "tensor parallelism 2 neither divides the model's 3 key-value heads nor is a multiple of them");
 }
 
+TEST_F(Rules, TensorParallelismDividesKeyHeadsOfLinearAttention) {
+  workflow_.models.at("actor").linear_attention = LinearAttention{1, 1, 2, 4, 4, 4};
+  expect_only("actor_training, replica 0, stage 0", "tensor parallel",
+              "tensor parallelism 2 does not divide the model's 1 key heads of linear attention");
+}
+
 TEST_F(Rules, TensorParallelismDividesColumns) {
   workflow_.models.at("actor").intermediate = 7;
   expect_only("actor_training, replica 0, stage 0", "tensor parallel",
