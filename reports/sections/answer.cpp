@@ -93,7 +93,10 @@ MachineMap machine_map(const ReportInput& input) {
       {}};
   for (const std::string& task : tasks)
     map.tasks.push_back({shown_name(task), Cell(layout_of(plan.tasks.at(task))), 0, colours.at(task)});
-  if (!input.cluster) return map;
+  if (!input.cluster) {
+    map.caption = "The layout of each task. The machines are drawn if the report gets the cluster document.";
+    return map;
+  }
   const std::vector<EqualMachines> machines = equal_machines(input.cluster->content, plan, tasks);
   std::size_t left_out = 0;
   for (const EqualMachines& equal : machines) {

@@ -48,6 +48,19 @@ TEST(Answer, StandsFirstAndFoldsTheRest) {
   for (const Section& section : report_content(measured).sections) EXPECT_FALSE(section.folded);
 }
 
+// Without the cluster no machine is drawn, and no sentence explains a drawing.
+TEST(Answer, WithoutTheClusterNamesTheLayoutsAlone) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  const Content drawn = report_content(input);
+  EXPECT_THAT(first_of<MachineMap>(drawn.sections.front()).caption, HasSubstr("share a box"));
+  input.cluster.reset();
+  const Content content = report_content(input);
+  const MachineMap& map = first_of<MachineMap>(content.sections.front());
+  EXPECT_TRUE(map.machines.empty());
+  EXPECT_FALSE(map.tasks.empty());
+  EXPECT_THAT(map.caption, Not(HasSubstr("share a box")));
+}
+
 // No name of a machine or place is left in any format, and no command line.
 TEST(AnonymousReport, HasNoNames) {
   ReportInput input = fixture_report(sixteen_gpus());
