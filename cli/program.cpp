@@ -1,11 +1,17 @@
 #include "cli/program.h"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "cli/probe/error_of_all_ranks.h"
@@ -47,11 +53,22 @@ namespace {
 // It outlives every command, so that a failure is reported before the other ranks end.
 std::unique_ptr<CommunicatorSession> session;
 
+// A launcher that is told to end the job may drop what it has not read from a rank's pipe: the reason would be lost.
+void wait_until_read(int descriptor) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode)) return;
+  constexpr int kMaxWaits = 100;
+  int unread = 0;
+  for (int i = 0; i < kMaxWaits && ioctl(descriptor, FIONREAD, &unread) == 0 && unread > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
 int fail(const std::string& message, int exit_code) {
   std::fflush(stdout);
   const bool of_several = session && session->world().size() > 1;
   const std::string rank = of_several ? " [rank " + std::to_string(session->world().rank()) + "]" : "";
   std::fprintf(stderr, "sextant%s: %s\n", rank.c_str(), printable_lines(message).c_str());
+  if (of_several) wait_until_read(STDERR_FILENO);
   // A rank that leaves alone would keep the others waiting for ever.
   abort_all_ranks(exit_code);
   return exit_code;

@@ -1,5 +1,6 @@
 // sextant reproduce: the experiments of papers under the model, beside what the papers print.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -29,6 +30,8 @@ namespace {
 struct Options {
   std::vector<std::string> experiments;
   StudyOptions study;
+  std::optional<double> budget_s;
+  std::optional<std::uint64_t> evaluations;
   std::optional<int> threads;
   std::string coefficients;
   std::string out;
@@ -123,9 +126,16 @@ Reproduction reproduce(Options& options, const std::vector<Study>& studies) {
   options.study.is_cancelled = &interrupt.flag();
   options.study.on_cell = [&](const std::string& cell) { progress.step(cell); };
   options.study.coefficients = std::ref(coefficients);
+  if (options.budget_s) options.study.budget = {*options.budget_s};
+  if (options.evaluations) options.study.budget = {0, *options.evaluations};
   options.study.threads =
       options.threads.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
-  Reproduction out{options.study.budget_s, options.study.seed, options.study.threads, false, {}};
+  Reproduction out{options.study.budget.seconds,
+                   options.study.budget.evaluations,
+                   options.study.seed,
+                   options.study.threads,
+                   false,
+                   {}};
   for (const Study& study : studies) {
     if (wanted_cells(study, options.study.only).empty() || interrupt.came()) continue;
     ReproducedExperiment experiment = run_study(study, options.study);
@@ -201,9 +211,14 @@ void add_reproduce(CommandLine& line) {
                   "hetrl, hetrl-balance, areal-hex, real, weave, or a variant of one of these")
       .required()
       .check(one_of(experiment_names()));
-  command.add_option("--budget", options->study.budget_s, "Time limit in seconds for each search")
-      .check(positive_number())
-      .shows_default();
+  const Option seconds =
+      command.add_option("--budget", options->budget_s, "Time limit in seconds for each search (default: 2)")
+          .check(positive_number());
+  command
+      .add_option("--evaluations", options->evaluations,
+                  "Plans to evaluate, or tree nodes to visit, for each search: same figures on any machine")
+      .check(integer_between(1, SearchRecord::kMaxCount))
+      .excludes(seconds);
   command.add_option("--seed", options->study.seed, "Random seed for randomised planners")
       .check(integer_between(0, SearchRecord::kMaxCount))
       .shows_default();

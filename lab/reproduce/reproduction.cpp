@@ -126,7 +126,8 @@ const Fields<ReproducedExperiment>& experiment_fields() {
 
 const Fields<Reproduction>& reproduction_fields() {
   static const Fields<Reproduction> fields{
-      required("budget_s", &Reproduction::budget_s, positive()),
+      optional("budget_s", &Reproduction::budget_s, positive()),
+      optional("budget_evaluations", &Reproduction::budget_evaluations, whole_number(1)),
       required("seed", &Reproduction::seed, whole_number(0)),
       required("threads", &Reproduction::threads, count()),
       required("was_interrupted", &Reproduction::was_interrupted, flag()),

@@ -98,9 +98,11 @@ struct ReproducedExperiment {
 
 struct Reproduction {
   static constexpr std::string_view kKind = "reproduction";
-  static constexpr SchemaVersion kVersion{2, 0};
+  static constexpr SchemaVersion kVersion{2, 1};
 
-  double budget_s = 0;  // per search
+  // The end of each search: a time, or a number of candidates (nodes of a tree). 0: not that.
+  double budget_s = 0;
+  std::uint64_t budget_evaluations = 0;
   std::uint64_t seed = 1;
   int threads = 1;
   bool was_interrupted = false;

@@ -226,11 +226,21 @@ std::vector<ComparisonGroup> groups_of(const ReproducedExperiment& experiment) {
   return groups;
 }
 
+namespace {
+
+std::string shown_budget(const Reproduction& reproduction) {
+  if (reproduction.budget_evaluations == 0) return format_number(reproduction.budget_s) + " s for each search";
+  return std::to_string(reproduction.budget_evaluations) +
+         " plans or nodes of a tree for each search, which any machine repeats";
+}
+
+}  // namespace
+
 std::string reproduction_as_markdown(const Reproduction& reproduction, const std::string& command) {
   std::string out =
       "# Experiments of papers, reproduced under the model\n\n"
       "`" +
-      command + "` made this page: " + format_number(reproduction.budget_s) + " s for each search, seed " +
+      command + "` made this page: " + shown_budget(reproduction) + ", seed " +
       std::to_string(reproduction.seed) + ", " + std::to_string(reproduction.threads) +
       " threads.\n\n"
       "Nothing here was measured unless an experiment says so: planners and baselines plan the papers' "

@@ -78,7 +78,7 @@ PlanResult search(const Contestant& contestant, const Cluster& cluster, const Wo
     throw_bad_input("planner " + contestant.planner + " cannot be told not to balance");
   PlanRequest request{cluster, workflow, coefficients.coefficients, coefficients.framework};
   const bool ends_by_itself = !planner->traits.has_seed && !planner->traits.proves;
-  if (planner->traits.has_budget && !ends_by_itself) request.budget.seconds = options.budget_s;
+  if (planner->traits.has_budget && !ends_by_itself) request.budget = options.budget;
   request.seed = options.seed;
   request.threads = planner->traits.has_threads ? options.threads : 1;
   request.choices = choices_of(contestant, workflow, executions);

@@ -9,6 +9,7 @@
 #include "lab/reproduce/reproduction.h"
 #include "lab/reproduce/study.h"
 #include "sextant/coefficients.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 
@@ -19,7 +20,7 @@ struct StudyCoefficients {
 };
 
 struct StudyOptions {
-  double budget_s = 2;  // per search; placements that end by themselves are not cut short
+  Budget budget{2};  // of each search; placements that end by themselves are not cut short
   std::uint64_t seed = 1;
   int threads = 1;
   std::string only;                                 // runs only cells whose name contains it

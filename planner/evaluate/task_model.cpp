@@ -34,10 +34,12 @@ TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const 
   uses_trained_weights_ = std::any_of(uses.begin(), uses.end(), [&](const WeightUse& use) {
     return workflow.tasks[use.used].name == task.name;
   });
+  if (uses_trained_weights_) fill_stage_shares();
   if (!workflow.has_weight_sync()) return;
   is_actor_training_ = task.name == workflow.actor_training().name;
   is_actor_generation_ = task.name == workflow.actor_generation().name;
   if (!is_actor_training_ && !is_actor_generation_) return;
+  if (is_actor_generation_ && stage_shares_.empty()) fill_stage_shares();
   auto trained = std::make_unique<Trained>();
   trained->plan =
       one_device_plan({}, workflow.model_of(workflow.actor_training()).layers, training, workflow.sequences());
@@ -58,17 +60,25 @@ double TaskModel::sent_bytes() const { return terms::sent_bytes(*sync_problem_, 
 double TaskModel::handover_s() const { return terms::handover_s(*sync_problem_, trained_->work); }
 double TaskModel::woken_s() const { return terms::engine_woken_s(*sync_problem_); }
 
-double TaskModel::largest_part(const Shape& shape) const {
-  if (!is_actor_generation_ && !uses_trained_weights_) return 0;
+void TaskModel::fill_stage_shares() {
   const Model& model = sync_problem_->workflow.model_of(*task_);
+  stage_shares_.resize(static_cast<std::size_t>(model.layers) + 1);
+  for (int layers = 0; layers <= model.layers; ++layers) {
+    std::array<double, 4>& shares = stage_shares_[static_cast<std::size_t>(layers)];
+    for (std::size_t ends = 0; ends < shares.size(); ++ends)
+      shares[ends] = terms::part_of_weights(model, layers, (ends & 1U) != 0, (ends & 2U) != 0, 1);
+  }
+}
+
+double TaskModel::largest_part(const Shape& shape) const {
+  if (stage_shares_.empty()) return 0;
   const int tensor_parallel = shape.tensor_parallel / execution(shape).context_parallel;
   double largest = 0;
   for (std::size_t j = 0; j < shape.layers.size(); ++j) {
-    const bool is_last = j + 1 == shape.layers.size();
-    largest =
-        std::max(largest, terms::part_of_weights(model, shape.layers[j], j == 0, is_last, tensor_parallel));
+    const std::size_t ends = (j == 0 ? 1U : 0U) + (j + 1 == shape.layers.size() ? 2U : 0U);
+    largest = std::max(largest, stage_shares_[static_cast<std::size_t>(shape.layers[j])][ends]);
   }
-  return largest;
+  return largest / tensor_parallel;
 }
 
 TaskWork TaskModel::work(const TaskPlan& plan) const {

@@ -6,6 +6,7 @@
 // task is costed as a whole: `is_separable` tells which, for each of the executions that shapes refer to.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -97,6 +98,7 @@ class TaskModel {
   [[nodiscard]] TaskWork work(const TaskPlan& plan) const;
 
  private:
+  void fill_stage_shares();
   void add_sync(const TaskWork& work, ReplicaValue& value) const;
   // all: include every replica, not only the first of each class.
   void add_host_memory(const TaskWork& work, ReplicaValue& value) const;
@@ -111,6 +113,9 @@ class TaskModel {
   bool is_actor_training_ = false;
   bool is_actor_generation_ = false;
   bool uses_trained_weights_ = false;
+  // The share of the weights in a stage, by its layers, then by whether it is the first (1) and the last (2) stage:
+  // moves ask for it more often than it takes to count a model's parameters. Empty if no weights come from training.
+  std::vector<std::array<double, 4>> stage_shares_;
   // The actor's training on one device: the bytes that it sends do not depend on the rest of its plan.
   struct Trained {
     TaskPlan plan;

@@ -143,7 +143,7 @@ TEST(DocumentVersions, EachHasADocument) {
 
 TEST(DocumentVersions, OldReproductionsAreRefusedWithTheReason) {
   EXPECT_THAT(refusal_of([] { (void)load_document<Reproduction>(kFolder / "reproduction-1.0.json"); }),
-              testing::HasSubstr("was written by an older Sextant; this one reads sextant.reproduction/2.0"));
+              testing::HasSubstr("was written by an older Sextant; this one reads sextant.reproduction/2.1"));
 }
 
 Plan plan_of_version(const std::string& version) {

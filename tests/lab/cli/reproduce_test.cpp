@@ -30,7 +30,36 @@ TEST(ReproduceCommand, OneCellToADocumentAndAPage) {
   EXPECT_EQ(document.experiments[0].coefficients, "none");
   EXPECT_GT(document.experiments[0].cells[0].plans.at(0).tokens_per_s, 0);
   EXPECT_EQ(document.budget_s, 0.1);
+  EXPECT_EQ(document.budget_evaluations, 0U);
   EXPECT_THAT(read_text_file(page), HasSubstr("--only 8-h20-generation/1.5B"));
+}
+
+// The plans of a number of candidates do not depend on the machine.
+TEST(ReproduceCommand, EvaluationsGiveTheSamePlansAgain) {
+  const auto once = [] {
+    const Printed printed =
+        run_sextant({"reproduce", "areal-hex", "--only", "8-h20-generation/1.5B", "--evaluations", "2000",
+                     "--threads", "1", "--coefficients", "none", "--json"});
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return parse_document<Reproduction>(printed.out).content;
+  };
+  const Reproduction first = once(), second = once();
+  EXPECT_EQ(first.budget_s, 0);
+  EXPECT_EQ(first.budget_evaluations, 2000U);
+  ASSERT_EQ(first.experiments.at(0).cells.size(), 1U);
+  EXPECT_EQ(first.experiments[0].comparisons, second.experiments.at(0).comparisons);
+  const auto &plans = first.experiments[0].cells[0].plans, &again = second.experiments[0].cells.at(0).plans;
+  ASSERT_EQ(plans.size(), again.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    EXPECT_EQ(plans[i].layout, again[i].layout);
+    EXPECT_EQ(plans[i].iteration_s, again[i].iteration_s);
+  }
+}
+
+TEST(ReproduceCommand, BothBudgetsAreRefused) {
+  const Printed printed = run_sextant({"reproduce", "areal-hex", "--budget", "1", "--evaluations", "9"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("--evaluations"));
 }
 
 TEST(ReproduceCommand, PublishedPlansOfRealBesideTheirTimes) {

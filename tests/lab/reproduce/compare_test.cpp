@@ -222,7 +222,8 @@ TEST(ReproductionMarkdown, SaysWhereAnotherSearchWasBetter) {
 }
 
 TEST(ReproductionMarkdown, HasSummaryThroughputSentencesAndAssumptions) {
-  const std::string page = reproduction_as_markdown({2, 7, 3, true, {experiment()}}, "sextant reproduce tiny");
+  const std::string page =
+      reproduction_as_markdown({2, 0, 7, 3, true, {experiment()}}, "sextant reproduce tiny");
   EXPECT_THAT(page,
               HasSubstr("`sextant reproduce tiny` made this page: 2.00 s for each search, seed 7, 3 threads."));
   EXPECT_THAT(page, HasSubstr("The run was interrupted"));

@@ -65,7 +65,7 @@ StudyCell cell(Mode mode, std::vector<Contestant> contestants) {
 
 StudyOptions options() {
   StudyOptions out;
-  out.budget_s = 0.2;
+  out.budget = {0.2};
   out.coefficients = [](const std::string& framework, const Cluster&) {
     return StudyCoefficients{{}, "none", framework};
   };
