@@ -184,7 +184,7 @@ class Serving {
       events_.emplace_back(Clock::now(), record);
     };
     log_ = std::async(std::launch::async, [&group, options, socket = folder.file("permits")] {
-      return serve_permits(group, socket, options);
+      return serve_permits(group, socket, options).log;
     });
     while (!std::filesystem::exists(folder.file("permits")))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

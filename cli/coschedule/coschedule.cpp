@@ -144,6 +144,12 @@ void add_coschedule(CommandLine& line) {
           Choices<ServingOrder>{{"turns", ServingOrder::turns}, {"first-come", ServingOrder::first_come}},
           "Who is next on a node: each job once a round, or whoever asked first")
       .in_group(permits);
+  command
+      .add_option("--patience", options->given.patience_s,
+                  "run: seconds after which others no longer wait for a job that asks for nothing")
+      .check(positive_number())
+      .shows_default()
+      .in_group(permits);
   command.add_flag("--until-left", options->given.until_left, "End when every job has been there and left")
       .in_group(permits);
 

@@ -30,6 +30,7 @@ struct CoscheduleOptions {
   std::string key_file, server;    // of connect: HOST:PORT
   coschedule::ServingOrder order = coschedule::ServingOrder::turns;
   bool until_left = false;
+  double patience_s = 10;
   // The pools of create.
   std::string rollout_pool, training_pool;
   int gpus_per_node = 8, max_members = 5, max_rollout_nodes = 0, max_training_nodes = 0;

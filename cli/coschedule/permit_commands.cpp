@@ -36,6 +36,28 @@ const Group& served_group(const Placement& placement, const CoscheduleOptions& o
   throw_bad_input(options.state + ": --group: expected one of its groups (" + names + ")");
 }
 
+// The group of that name as the placement has it now.
+std::optional<Group> group_named(const std::string& name, const std::string& state) {
+  for (Group& group : load_document<Placement>(state).content.groups) {
+    if (group.name == name) return std::move(group);
+  }
+  return std::nullopt;
+}
+
+std::string sentence_of(const PhaseRecord& record) {
+  switch (record.event) {
+    case PhaseEvent::crashed:
+      return record.job + " crashed; its permit has returned, and the others go on";
+    case PhaseEvent::set_aside:
+      return record.job + " asks for nothing, and the others wait for it no longer (--patience)";
+    case PhaseEvent::joined:
+    case PhaseEvent::left:
+      return record.job + " " + std::string(name_of(record.event));
+    default:
+      return "";
+  }
+}
+
 void print_measured(const Group& group, const std::vector<PhaseRecord>& log) {
   Table table({"job", "iterations", "iteration", "of that waiting", "at most, as placed", "end"});
   const std::vector<MemberIterations> planned = member_iterations(group);
@@ -44,7 +66,8 @@ void print_measured(const Group& group, const std::vector<PhaseRecord>& log) {
     const MeasuredJob& job = jobs[m];
     const bool is_measured = job.iteration_s > 0;
     table.add({job.name, std::to_string(job.iterations), is_measured ? format_seconds(job.iteration_s) : "",
-               is_measured ? format_seconds(job.waiting_s) : "", format_seconds(planned[m].mean_s),
+               is_measured ? format_seconds(job.waiting_s) : "",
+               m < planned.size() ? format_seconds(planned[m].mean_s) : "",
                job.has_crashed ? "crashed" : "left"});
   }
   std::fputs(table.text().c_str(), stdout);
@@ -162,14 +185,11 @@ int run_group(const CoscheduleOptions& options) {
   serving.tail_threshold = options.tail_threshold;
   serving.ends_when_all_left = options.until_left;
   serving.is_cancelled = &interrupt.flag();
+  serving.patience_s = options.patience_s;
+  serving.latest_group = [&] { return group_named(group.name, options.state); };
   serving.on_event = [](const PhaseRecord& record) {
-    if (record.event != PhaseEvent::joined && record.event != PhaseEvent::left &&
-        record.event != PhaseEvent::crashed)
-      return;
-    const bool has_crashed = record.event == PhaseEvent::crashed;
-    std::fprintf(stderr, "%s %s%s\n", record.job.c_str(),
-                 has_crashed ? "crashed" : std::string(name_of(record.event)).c_str(),
-                 has_crashed ? "; its permit has returned, and the others go on" : "");
+    if (const std::string sentence = sentence_of(record); !sentence.empty())
+      std::fprintf(stderr, "%s\n", sentence.c_str());
   };
   if (!options.listen_port && !options.key_file.empty())
     throw_bad_input("coschedule run: --key-file is the key of --listen, which is missing");
@@ -179,12 +199,12 @@ int run_group(const CoscheduleOptions& options) {
                     options.socket);
   std::fprintf(stderr, "permits for %s at %s%s\n", group.name.c_str(), options.socket.c_str(),
                gateway ? (" and at TCP port " + std::to_string(gateway->port())).c_str() : "");
-  const std::vector<PhaseRecord> log = serve_permits(group, options.socket, serving);
+  const auto [served, log] = serve_permits(group, options.socket, serving);
   if (gateway && gateway->refusals().total() > 0)
     std::fprintf(stderr, "%llu connections were refused, %llu of them with a wrong key\n",
                  static_cast<unsigned long long>(gateway->refusals().total()),
                  static_cast<unsigned long long>(gateway->refusals().wrong_secret));
-  print_measured(group, log);
+  print_measured(served, log);
   if (!options.out.empty()) {
     write_text_file(options.out, csv_of(log));
     say_wrote(options.out);

@@ -62,7 +62,7 @@ class PermitNetwork : public ::testing::Test {
     options.is_cancelled = &is_cancelled_;
     options.order = coschedule::ServingOrder::first_come;
     server_ = std::async(std::launch::async,
-                         [this, options] { return coschedule::serve_permits(group_, socket(), options); });
+                         [this, options] { return coschedule::serve_permits(group_, socket(), options).log; });
     while (!std::filesystem::exists(socket())) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     gateway_.emplace(key_, 0, socket());
   }

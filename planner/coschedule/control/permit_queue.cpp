@@ -64,9 +64,26 @@ void PermitQueue::leave(int member) {
   for (Node& node : nodes_) std::erase(node.queue, member);
 }
 
+bool PermitQueue::is_idle(int member) const {
+  const State& state = of(member);
+  return is_awaited(state) && !state.wanted && !state.held;
+}
+
+void PermitQueue::set_aside(int member) {
+  if (is_idle(member)) of(member).is_aside = true;
+}
+
 bool PermitQueue::request(int member, Phase phase) {
   State& state = of(member);
   if (state.wanted || state.held) return false;
+  if (state.is_aside) {
+    state.is_aside = false;
+    // A rollout that it has made, and not trained on, keeps its turn of training.
+    if (phase == Phase::rollout) {
+      state.has_rolled_out = false;
+      state.turn = turn_from(member, std::max(state.turn, next_turn_));
+    }
+  }
   state.wanted = phase;
   for (const int node : nodes_of(member, phase)) nodes_[static_cast<std::size_t>(node)].queue.push_back(member);
   return true;
@@ -113,7 +130,7 @@ bool PermitQueue::progress(int member, double ended_fraction) {
 bool PermitQueue::is_first_to_train(int member) const {
   const bool repeats = turns_.size() > states_.size();
   return std::none_of(states_.begin(), states_.end(), [&](const State& other) {
-    return other.is_there && (other.has_rolled_out || repeats) && other.turn < of(member).turn;
+    return is_awaited(other) && (other.has_rolled_out || repeats) && other.turn < of(member).turn;
   });
 }
 
@@ -124,7 +141,7 @@ bool PermitQueue::serves(int number, int member) const {
   if (node.phase == Phase::training) return is_first_to_train(member);
   // The member with the lowest turn of those that are there and use the node.
   for (int other = 0; other < static_cast<int>(states_.size()); ++other) {
-    if (of(other).is_there && uses(other, node, number) && rollout_turn(other) < rollout_turn(member))
+    if (is_awaited(of(other)) && uses(other, node, number) && rollout_turn(other) < rollout_turn(member))
       return false;
   }
   return true;

@@ -9,6 +9,9 @@
 // Turns are numbered through all meta-iterations, and a member takes its own ones, one after the other. A rollout node
 // waits for the member with the lowest turn. Training does so too if a member has several turns, because the job that
 // repeats would lose its second turn otherwise.
+//
+// A member that is there and asks for nothing would keep the others waiting. The caller, who has a clock, sets it aside:
+// nobody waits for it then until it asks again, for a turn after all that have begun.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +41,11 @@ class PermitQueue {
   void leave(int member);
   [[nodiscard]] bool is_there(int member) const { return of(member).is_there; }
 
+  // Whether others may have to wait for the member although it holds nothing and waits for nothing.
+  [[nodiscard]] bool is_idle(int member) const;
+  // An idle member is not waited for until its next request.
+  void set_aside(int member);
+
   // False if the member holds or waits for a permit already.
   [[nodiscard]] bool request(int member, Phase phase);
   // False if the member holds none.
@@ -53,7 +61,7 @@ class PermitQueue {
 
  private:
   struct State {
-    bool is_there = false, has_tail = false;
+    bool is_there = false, is_aside = false, has_tail = false;
     bool has_rolled_out = false;  // and not trained since
     std::optional<Phase> wanted, held;
     std::uint64_t turn = 0;  // of its iteration, or of the next one after its training
@@ -65,6 +73,7 @@ class PermitQueue {
     Phase phase = Phase::rollout;
   };
 
+  [[nodiscard]] static bool is_awaited(const State& state) { return state.is_there && !state.is_aside; }
   [[nodiscard]] const State& of(int member) const { return states_.at(static_cast<std::size_t>(member)); }
   [[nodiscard]] State& of(int member) { return states_.at(static_cast<std::size_t>(member)); }
   [[nodiscard]] std::vector<int> nodes_of(int member, Phase phase) const;

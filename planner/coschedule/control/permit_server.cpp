@@ -7,13 +7,19 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include "planner/coschedule/control/local_socket.h"
+#include "sextant/error.h"
 
 namespace sextant::coschedule {
 namespace {
+
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxLine = 1024;  // a job's name and a word
 
@@ -23,16 +29,19 @@ struct Connection {
   std::string received;
   int member = -1;
   bool has_failed = false;
+  std::string joins;            // the job's name, while it waits for the group that has it
+  std::optional<Phase> wanted;  // not granted yet
+  std::uint64_t asked = 0;      // rank of that request among all
+  SteadyClock::time_point idle_since = {};
 };
 
 class Server {
  public:
   Server(const Group& group, const std::filesystem::path& socket, const PermitServerOptions& options)
-      : group_(group),
+      : group_(std::make_unique<const Group>(group)),
         options_(options),
         socket_(socket),
-        queue_(group, options.order, options.tail_threshold),
-        has_been_there_(group.members.size(), false),
+        queue_(std::in_place, *group_, options.order, options.tail_threshold),
         listener_(listen_at(socket)) {}
   ~Server() {
     std::error_code ignored;
@@ -41,12 +50,12 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  std::vector<PhaseRecord> run() {
+  ServedPermits run() {
     constexpr int kPoll_ms = 200;  // between looks at is_cancelled
     while (!is_over()) {
       std::vector<pollfd> polled{{listener_.number(), POLLIN, 0}};
       for (const auto& [number, connection] : connections_) polled.push_back({number, POLLIN, 0});
-      if (::poll(polled.data(), polled.size(), kPoll_ms) <= 0) continue;
+      if (::poll(polled.data(), polled.size(), kPoll_ms) < 0) continue;
       for (const pollfd& of : polled) {
         if (of.revents == 0) continue;
         if (of.fd == listener_.number()) {
@@ -55,24 +64,26 @@ class Server {
           receive(found->second);
         }
       }
+      set_idle_aside();
       grant();
       drop_failed();
     }
-    return std::move(log_);
+    return {*group_, std::move(log_)};
   }
 
  private:
   [[nodiscard]] bool is_over() const {
     if (options_.is_cancelled != nullptr && options_.is_cancelled->load(std::memory_order_relaxed)) return true;
     return options_.ends_when_all_left && connections_.empty() &&
-           std::all_of(has_been_there_.begin(), has_been_there_.end(), [](bool was) { return was; });
+           std::all_of(group_->members.begin(), group_->members.end(),
+                       [&](const Member& member) { return have_been_there_.contains(member.job.name); });
   }
 
   void accept_one() {
     OpenFile file = accept_own_user(listener_);
     if (!file.is_open()) return;
     const int number = file.number();
-    connections_.emplace(number, Connection{std::move(file), "", -1, false});
+    connections_.emplace(number, Connection{std::move(file), "", -1, false, "", {}, 0, {}});
   }
 
   void receive(Connection& connection) {
@@ -101,41 +112,116 @@ class Server {
     const std::string word = line.substr(0, space),
                       rest = space == std::string::npos ? "" : line.substr(space + 1);
     if (word == "hello") return hello(connection, rest);
+    if (connection.member < 0 && !connection.joins.empty()) return "error wait for the answer of hello";
     if (connection.member < 0) return "error hello NAME comes first";
-    if (word == "acquire") return acquire(connection.member, rest);
-    if (word == "release") return release(connection.member);
+    if (word == "acquire") return acquire(connection, rest);
+    if (word == "release") return release(connection);
     if (word == "progress") return progress(connection.member, rest);
     return "error expected hello, acquire, progress or release";
   }
 
-  std::string hello(Connection& connection, const std::string& name) {
-    if (connection.member >= 0) return "error hello was said before";
-    for (std::size_t m = 0; m < group_.members.size(); ++m) {
-      if (group_.members[m].job.name != name) continue;
-      const int member = static_cast<int>(m);
-      if (queue_.is_there(member)) return "error another process is job " + name;
-      connection.member = member;
-      has_been_there_[m] = true;
-      queue_.join(member);
-      note(member, PhaseEvent::joined, Phase::rollout);
-      return "ok";
+  [[nodiscard]] static std::optional<int> position_of(const Group& group, const std::string& name) {
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      if (group.members[m].job.name == name) return static_cast<int>(m);
     }
-    return "error " + group_.name + " has no job of this name";
+    return std::nullopt;
   }
 
-  std::string acquire(int member, const std::string& name) {
-    const std::optional<Phase> phase = phase_named(name);
-    if (!phase) return "error expected rollout, training or sync";
-    if (!queue_.request(member, *phase)) return "error release comes first";
-    note(member, PhaseEvent::asked, *phase);
+  std::string hello(Connection& connection, const std::string& name) {
+    if (connection.member >= 0 || !connection.joins.empty()) return "error hello was said before";
+    if (const std::optional<int> member = position_of(*group_, name)) return join(connection, *member);
+    try {
+      std::optional<Group> latest = options_.latest_group ? options_.latest_group() : std::nullopt;
+      if (!latest || !position_of(*latest, name)) return "error " + group_->name + " has no job of this name";
+      next_group_ = std::make_unique<const Group>(std::move(*latest));
+    } catch (const Error& error) {
+      return "error " + first_line(error.what());
+    }
+    connection.joins = name;
     return "";
   }
 
-  std::string release(int member) {
-    const std::optional<Phase> phase = queue_.phase_of(member);
-    if (!queue_.release(member)) return "error nothing is held";
-    note(member, PhaseEvent::released, *phase);
+  [[nodiscard]] static std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+  }
+
+  std::string join(Connection& connection, int member) {
+    const std::string& name = group_->members[static_cast<std::size_t>(member)].job.name;
+    if (queue_->is_there(member)) return "error another process is job " + name;
+    connection.member = member;
+    connection.idle_since = SteadyClock::now();
+    have_been_there_.insert(name);
+    queue_->join(member);
+    note(member, PhaseEvent::joined, Phase::rollout);
     return "ok";
+  }
+
+  // Goes on with the next group as soon as nobody holds a permit of this one. Requests keep their order.
+  void change_group() {
+    std::vector<Connection*> waiting;
+    for (auto& [number, connection] : connections_) {
+      if (connection.member >= 0 && queue_->phase_of(connection.member)) return;
+      if (connection.wanted) waiting.push_back(&connection);
+    }
+    std::sort(waiting.begin(), waiting.end(),
+              [](const Connection* a, const Connection* b) { return a->asked < b->asked; });
+    const std::unique_ptr<const Group> old = std::exchange(group_, std::move(next_group_));
+    queue_.emplace(*group_, options_.order, options_.tail_threshold);
+    for (auto& [number, connection] : connections_) {
+      if (connection.member < 0) continue;
+      const std::string& name = old->members[static_cast<std::size_t>(connection.member)].job.name;
+      const std::optional<int> member = position_of(*group_, name);
+      connection.member = member.value_or(-1);
+      if (member) {
+        queue_->join(*member);
+      } else {
+        log(name, PhaseEvent::left, Phase::rollout);
+        answer(connection, "error " + group_->name + " no longer has this job");
+        connection.has_failed = true;
+      }
+    }
+    for (const Connection* connection : waiting) {
+      if (connection->member >= 0) (void)queue_->request(connection->member, *connection->wanted);
+    }
+    for (auto& [number, connection] : connections_) {
+      if (connection.joins.empty()) continue;
+      const std::string name = std::exchange(connection.joins, {});
+      const std::optional<int> member = position_of(*group_, name);
+      answer(connection,
+             member ? join(connection, *member) : "error " + group_->name + " has no job of this name");
+    }
+  }
+
+  std::string acquire(Connection& connection, const std::string& name) {
+    const std::optional<Phase> phase = phase_named(name);
+    if (!phase) return "error expected rollout, training or sync";
+    if (!queue_->request(connection.member, *phase)) return "error release comes first";
+    connection.wanted = phase;
+    connection.asked = ++asked_;
+    note(connection.member, PhaseEvent::asked, *phase);
+    return "";
+  }
+
+  std::string release(Connection& connection) {
+    const std::optional<Phase> phase = queue_->phase_of(connection.member);
+    if (!queue_->release(connection.member)) return "error nothing is held";
+    connection.idle_since = SteadyClock::now();
+    note(connection.member, PhaseEvent::released, *phase);
+    return "ok";
+  }
+
+  // Others wait no longer for members that have asked for nothing for a while.
+  void set_idle_aside() {
+    const bool has_waiting = std::any_of(connections_.begin(), connections_.end(),
+                                         [](const auto& item) { return item.second.wanted.has_value(); });
+    if (!has_waiting || options_.order == ServingOrder::first_come) return;
+    const auto patience = std::chrono::duration<double>(options_.patience_s);
+    for (const auto& [number, connection] : connections_) {
+      if (connection.member < 0 || !queue_->is_idle(connection.member)) continue;
+      if (SteadyClock::now() - connection.idle_since < patience) continue;
+      queue_->set_aside(connection.member);
+      note(connection.member, PhaseEvent::set_aside, Phase::rollout);
+    }
   }
 
   std::string progress(int member, const std::string& text) {
@@ -143,16 +229,20 @@ class Server {
     const double share = std::strtod(text.c_str(), &end);
     if (text.empty() || *end != '\0' || !(share >= 0 && share <= 1))
       return "error expected a share from 0 to 1";
-    if (!queue_.progress(member, share)) return "keep";
+    if (!queue_->progress(member, share)) return "keep";
     note(member, PhaseEvent::moved_tail, Phase::rollout);
     return "move";
   }
 
   void grant() {
-    for (const int member : queue_.granted()) {
-      note(member, PhaseEvent::granted, *queue_.phase_of(member));
+    if (next_group_) change_group();
+    if (next_group_) return;
+    for (const int member : queue_->granted()) {
+      note(member, PhaseEvent::granted, *queue_->phase_of(member));
       for (auto& [number, connection] : connections_) {
-        if (connection.member == member) answer(connection, "granted");
+        if (connection.member != member) continue;
+        connection.wanted.reset();
+        answer(connection, "granted");
       }
     }
   }
@@ -175,8 +265,8 @@ class Server {
       const int member = at->second.member;
       at = connections_.erase(at);
       if (member < 0) continue;
-      const bool has_crashed = queue_.phase_of(member).has_value() || queue_.waits(member);
-      queue_.leave(member);
+      const bool has_crashed = queue_->phase_of(member).has_value() || queue_->waits(member);
+      queue_->leave(member);
       note(member, has_crashed ? PhaseEvent::crashed : PhaseEvent::left, Phase::rollout);
       has_dropped = true;
     }
@@ -187,26 +277,31 @@ class Server {
   }
 
   void note(int member, PhaseEvent event, Phase phase) {
-    const double time_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-    log_.push_back({time_s, group_.members[static_cast<std::size_t>(member)].job.name, event, phase});
+    log(group_->members[static_cast<std::size_t>(member)].job.name, event, phase);
+  }
+
+  void log(const std::string& job, PhaseEvent event, Phase phase) {
+    const double time_s = std::chrono::duration<double>(SteadyClock::now() - began_).count();
+    log_.push_back({time_s, job, event, phase});
     if (options_.on_event) options_.on_event(log_.back());
   }
 
-  const Group& group_;
+  std::unique_ptr<const Group> group_, next_group_;  // next: when no permit is held
   const PermitServerOptions& options_;
   std::filesystem::path socket_;
-  PermitQueue queue_;
-  std::vector<bool> has_been_there_;
+  std::optional<PermitQueue> queue_;
+  std::set<std::string> have_been_there_;
   OpenFile listener_;
   std::map<int, Connection> connections_;  // by descriptor
   std::vector<PhaseRecord> log_;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  std::uint64_t asked_ = 0;
+  SteadyClock::time_point began_ = SteadyClock::now();
 };
 
 }  // namespace
 
-std::vector<PhaseRecord> serve_permits(const Group& group, const std::filesystem::path& socket,
-                                       const PermitServerOptions& options) {
+ServedPermits serve_permits(const Group& group, const std::filesystem::path& socket,
+                            const PermitServerOptions& options) {
   return Server(group, socket, options).run();
 }
 

@@ -8,11 +8,15 @@
 // A request that makes no sense is answered with "error REASON". If the connection ends, whatever the job held or waited
 // for is free at once: the system closes it when a process ends, however it does. Only processes of the user who started
 // the server are accepted: the socket is created with mode 0600, and the peer's user is asked of the system.
+//
+// A job that came into the group after the server had started is served too: the server asks for the group as it is now,
+// grants nothing until all permits are back, and goes on with that group.
 #pragma once
 
 #include <atomic>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "planner/coschedule/control/phase_log.h"
@@ -23,13 +27,22 @@ struct PermitServerOptions {
   ServingOrder order = ServingOrder::turns;
   double tail_threshold = 0.8;
   bool ends_when_all_left = false;  // after every member has been there once and none is left
+  // A member that holds nothing and asks for nothing for so long is set aside while others wait (permit_queue.h).
+  double patience_s = 10;
+  // Returns the group as it is now, nothing if there is none of its name. May throw Error. Empty: it never changes.
+  std::function<std::optional<Group>()> latest_group = {};
   const std::atomic<bool>* is_cancelled = nullptr;
   std::function<void(const PhaseRecord&)> on_event = {};  // may be empty
 };
 
+struct ServedPermits {
+  Group group;  // as it was last
+  std::vector<PhaseRecord> log;
+};
+
 // Serves until it is cancelled or all have left. Throws Error(bad_input) if the path is too long or another server
 // listens there, Error(machine) if the socket cannot be made. A socket that a killed server left is replaced.
-[[nodiscard]] std::vector<PhaseRecord> serve_permits(const Group& group, const std::filesystem::path& socket,
-                                                     const PermitServerOptions& options = {});
+[[nodiscard]] ServedPermits serve_permits(const Group& group, const std::filesystem::path& socket,
+                                          const PermitServerOptions& options = {});
 
 }  // namespace sextant::coschedule

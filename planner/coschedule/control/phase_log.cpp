@@ -1,13 +1,14 @@
 #include "planner/coschedule/control/phase_log.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
 namespace sextant::coschedule {
 namespace {
 
-constexpr std::array<std::string_view, 7> kEvents = {"joined",   "asked", "granted", "moved_tail",
-                                                     "released", "left",  "crashed"};
+constexpr std::array<std::string_view, 8> kEvents = {"joined",   "asked", "granted", "moved_tail",
+                                                     "released", "left",  "crashed", "set_aside"};
 
 // Quoted if it has what separates cells.
 std::string cell(const std::string& text) {
@@ -21,7 +22,7 @@ std::string cell(const std::string& text) {
 // Follows one job through the log.
 class Follower {
  public:
-  Follower(const Member& member, int warm_up) : warm_up_(warm_up), job_{member.job.name} {}
+  Follower(const std::string& job, int warm_up) : warm_up_(warm_up), job_{job} {}
 
   void see(const PhaseRecord& record) {
     switch (record.event) {
@@ -44,6 +45,7 @@ class Follower {
       case PhaseEvent::left:
         return end();
       case PhaseEvent::moved_tail:
+      case PhaseEvent::set_aside:
         return;
     }
   }
@@ -85,11 +87,16 @@ class Follower {
 std::string_view name_of(PhaseEvent event) { return kEvents.at(static_cast<std::size_t>(event)); }
 
 std::vector<MeasuredJob> measured_jobs(const Group& group, const std::vector<PhaseRecord>& log, int warm_up) {
+  std::vector<std::string> names;
+  for (const Member& member : group.members) names.push_back(member.job.name);
+  for (const PhaseRecord& record : log) {
+    if (std::find(names.begin(), names.end(), record.job) == names.end()) names.push_back(record.job);
+  }
   std::vector<MeasuredJob> jobs;
-  for (const Member& member : group.members) {
-    Follower follower(member, warm_up);
+  for (const std::string& name : names) {
+    Follower follower(name, warm_up);
     for (const PhaseRecord& record : log) {
-      if (record.job == member.job.name) follower.see(record);
+      if (record.job == name) follower.see(record);
     }
     jobs.push_back(follower.result());
   }

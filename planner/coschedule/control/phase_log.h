@@ -8,7 +8,7 @@
 
 namespace sextant::coschedule {
 
-enum class PhaseEvent { joined, asked, granted, moved_tail, released, left, crashed };
+enum class PhaseEvent { joined, asked, granted, moved_tail, released, left, crashed, set_aside };
 [[nodiscard]] std::string_view name_of(PhaseEvent event);
 
 struct PhaseRecord {
@@ -27,7 +27,8 @@ struct MeasuredJob {
   bool has_crashed = false;
 };
 
-// One for each member; the first `warm_up` iterations of each are left out of the means.
+// One for each member, then one for each other job of the log; the first `warm_up` iterations of each are left out of
+// the means.
 [[nodiscard]] std::vector<MeasuredJob> measured_jobs(const Group& group, const std::vector<PhaseRecord>& log,
                                                      int warm_up = 1);
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -138,6 +139,49 @@ TEST(PermitQueue, ATailMovesOnlyIfAnotherWaitsAndNoneIsThere) {
   EXPECT_THAT(queue.granted(), ElementsAre(2));
 }
 
+TEST(PermitQueue, AMemberThatIsSetAsideIsNotWaitedForUntilItAsks) {
+  const Group group = three_jobs();
+  PermitQueue queue(group);
+  join_all(queue, 3);
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+  EXPECT_FALSE(queue.is_idle(0));  // it holds a permit
+  queue.set_aside(0);
+  ASSERT_TRUE(queue.release(0));
+  ASSERT_TRUE(queue.request(2, Phase::rollout));
+  EXPECT_FALSE(queue.is_idle(2));
+  EXPECT_THAT(queue.granted(), IsEmpty());  // it is the second one's turn, which asks for nothing
+  EXPECT_TRUE(queue.is_idle(1));
+  queue.set_aside(1);
+  EXPECT_FALSE(queue.is_idle(1));
+  EXPECT_THAT(queue.granted(), ElementsAre(2));
+  // It takes its next turn, after the first job's.
+  ASSERT_TRUE(queue.request(1, Phase::rollout));
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  ASSERT_TRUE(queue.release(2));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+  ASSERT_TRUE(queue.release(0));
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+}
+
+TEST(PermitQueue, ARolloutWithoutTrainingHoldsUpTheOthersUntilItIsSetAside) {
+  const Group group = three_jobs();
+  PermitQueue queue(group);
+  join_all(queue, 3);
+  for (const int member : {0, 1}) {
+    ASSERT_TRUE(queue.request(member, Phase::rollout));
+    EXPECT_THAT(queue.granted(), ElementsAre(member));
+    ASSERT_TRUE(queue.release(member));
+  }
+  ASSERT_TRUE(queue.request(1, Phase::training));
+  EXPECT_THAT(queue.granted(), IsEmpty());
+  queue.set_aside(0);
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+  ASSERT_TRUE(queue.request(0, Phase::training));
+  ASSERT_TRUE(queue.release(1));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+}
+
 // A server in a thread and jobs in processes of their own.
 class Permits : public ::testing::Test {
  protected:
@@ -146,20 +190,21 @@ class Permits : public ::testing::Test {
     ASSERT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
     ASSERT_EQ(::pipe(ready_.data()), 0);
+    ASSERT_EQ(::pipe(go_.data()), 0);
   }
   void TearDown() override {
     for (const int end : ready_) ::close(end);
+    for (const int end : go_) ::close(end);
     std::filesystem::remove_all(folder_);
   }
 
   [[nodiscard]] std::string socket() const { return folder_ / "permits"; }
 
-  void start(const Group& group, bool ends_when_all_left = true) {
-    PermitServerOptions options;
+  void start(const Group& group, bool ends_when_all_left = true, PermitServerOptions options = {}) {
     options.ends_when_all_left = ends_when_all_left;
     options.is_cancelled = &is_cancelled_;
     server_ = std::async(std::launch::async,
-                         [this, &group, options] { return serve_permits(group, socket(), options); });
+                         [this, &group, options] { return serve_permits(group, socket(), options).log; });
     for (int i = 0; i < 500 && !std::filesystem::exists(socket()); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -185,6 +230,13 @@ class Permits : public ::testing::Test {
     ASSERT_EQ(::read(ready_[0], &byte, 1), 1);
   }
 
+  // The test, or another process, lets it go on.
+  void say_go() const { ASSERT_EQ(::write(go_[1], "x", 1), 1); }
+  void wait_for_go() const {
+    char byte = 0;
+    ASSERT_EQ(::read(go_[0], &byte, 1), 1);
+  }
+
   static int status_of(pid_t child) {
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -192,7 +244,7 @@ class Permits : public ::testing::Test {
   }
 
   std::filesystem::path folder_;
-  std::array<int, 2> ready_{};
+  std::array<int, 2> ready_{}, go_{};
   std::atomic<bool> is_cancelled_ = false;
   std::future<std::vector<PhaseRecord>> server_;
 };
@@ -286,6 +338,96 @@ TEST_F(Permits, AKilledProcessGivesItsPermitBackAndMayReturn) {
   EXPECT_TRUE(jobs[0].has_crashed);
   EXPECT_EQ(jobs[0].iterations, 3);
   EXPECT_EQ(jobs[1].iterations, 4);
+}
+
+// It evaluates, or writes a checkpoint, while it is its turn.
+TEST_F(Permits, OthersGoOnWithoutAJobThatAsksForNothing) {
+  const Group group = on_one_pair({job("a", 1, 1), job("b", 1, 1)});
+  PermitServerOptions options;
+  options.patience_s = 0.1;
+  start(group, true, options);
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    say_ready();
+    wait_for_go();  // until the other has finished
+    iterate(client, 2, 5, 5);
+  });
+  wait_until_ready();
+  const pid_t b = process("b", [](PhaseClient& client) { iterate(client, 3, 5, 5); });
+  EXPECT_EQ(status_of(b), 0);
+  say_go();
+  EXPECT_EQ(status_of(a), 0);
+  const std::vector<PhaseRecord> log = server_.get();
+  EXPECT_EQ(std::count_if(log.begin(), log.end(),
+                          [](const PhaseRecord& record) {
+                            return record.job == "a" && record.event == PhaseEvent::set_aside;
+                          }),
+            1);
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, log);
+  EXPECT_EQ(jobs[0].iterations, 2);
+  EXPECT_EQ(jobs[1].iterations, 3);
+  EXPECT_THAT(csv_of(log), HasSubstr(",a,set_aside,\n"));
+}
+
+// The placement gets a second job while the first one runs.
+TEST_F(Permits, AJobThatIsPlacedLaterIsServedByTheRunningServer) {
+  const Group group = on_one_pair({job("a", 1, 1)});
+  std::atomic<bool> is_placed = false;
+  PermitServerOptions options;
+  options.latest_group = [&]() -> std::optional<Group> {
+    if (!is_placed) return on_one_pair({job("a", 1, 1)});
+    return on_one_pair({job("b", 1, 1), job("a", 1, 1)});
+  };
+  start(group, true, options);
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    {
+      const PhaseClient::Permit permit = client.acquire("rollout");
+      say_ready();
+      wait_for_go();  // until the other asks
+      sleep_ms(50);
+    }
+    iterate(client, 3, 5, 5);
+  });
+  wait_until_ready();
+  const auto refused = [](PhaseClient&) {};
+  EXPECT_NE(status_of(process("b", refused)), 0);  // before it is placed
+  is_placed = true;
+  const pid_t b = process("b", [](PhaseClient& client) { iterate(client, 3, 5, 5); });
+  say_go();
+  EXPECT_EQ(status_of(a), 0);
+  EXPECT_EQ(status_of(b), 0);
+  const std::vector<PhaseRecord> log = server_.get();
+  EXPECT_FALSE(overlaps(log, Phase::rollout));
+  EXPECT_FALSE(overlaps(log, Phase::training));
+  // The group of the server's start does not have the second job, the log does.
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, log, 0);
+  ASSERT_EQ(jobs.size(), 2U);
+  EXPECT_EQ(jobs[0].name, "a");
+  EXPECT_EQ(jobs[0].iterations, 4);
+  EXPECT_EQ(jobs[1].name, "b");
+  EXPECT_EQ(jobs[1].iterations, 3);
+}
+
+// Its connection ends with a reason when the group no longer has it.
+TEST_F(Permits, AJobThatHasLeftThePlacementIsToldSo) {
+  const Group group = on_one_pair({job("a", 1, 1)});
+  PermitServerOptions options;
+  options.latest_group = [] { return std::optional(on_one_pair({job("b", 1, 1)})); };
+  start(group, true, options);
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    say_ready();
+    wait_for_go();  // until the other has finished
+    try {
+      iterate(client, 1, 1, 1);
+    } catch (const std::exception&) {
+      return;
+    }
+    ::_exit(3);
+  });
+  wait_until_ready();
+  EXPECT_EQ(status_of(process("b", [](PhaseClient& client) { iterate(client, 1, 1, 1); })), 0);
+  say_go();
+  EXPECT_EQ(status_of(a), 0);
+  EXPECT_EQ(server_.get().back().event, PhaseEvent::left);
 }
 
 TEST_F(Permits, TheTailOfAProcessLetsTheNextOneBegin) {
