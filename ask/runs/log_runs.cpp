@@ -147,6 +147,8 @@ std::string why_no_log() {
 // The launch of the framework in a console log that has not printed its whole configuration.
 std::string launch_of(const std::string& log, const Importer* importer) {
   const std::string end = std::filesystem::path(log).extension().string();
+  // Programs that read TOML files have names of two letters, and log nothing of their launch.
+  if (importer != nullptr && !importer->source.toml_parts.empty()) return "";
   if (importer == nullptr || end == ".json" || end == ".jsonl" || end == ".csv") return "";
   constexpr std::size_t kBeginning = std::size_t{16} << 20;  // a launch stands above the log
   const std::string text = beginning_of_file(log, kBeginning);

@@ -70,6 +70,15 @@ std::string named_most(std::string_view text) {
   return most > second ? std::string(best) : "";
 }
 
+// Lines of steps, which have no names of metrics.
+bool has_step_lines(std::string_view text) {
+  for (std::size_t at = text.find("Step "); at != std::string_view::npos; at = text.find("Step ", at + 1)) {
+    const std::size_t begin = text.rfind('\n', at) + 1;  // 0 in the first line
+    if (step_in_line(text.substr(begin, std::min(text.find('\n', at), text.size()) - begin))) return true;
+  }
+  return false;
+}
+
 // The tags of an event file, one a line.
 std::string tags_of(std::string_view bytes) {
   std::string tags;
@@ -123,6 +132,7 @@ std::string format_of_log(const std::filesystem::path& file) {
       if (std::string stated = stated_format(text); !stated.empty()) return stated;
     }
     std::string found = is_event_file(text) ? named_most(tags_of(text)) : named_most(text);
+    if (found.empty() && has_step_lines(text)) found = "prime-rl";
     if (!found.empty() || text.size() < bytes) return found;
   }
   return "";

@@ -85,7 +85,7 @@ void add_check(CommandLine& line) {
                      "Framework of the logs, if their metrics do not tell it: as for sextant import");
   command
       .add_option("--config", options->logs.configs,
-                  "Configuration of the logged run: launch scripts, lists of settings, YAML")
+                  "Configuration of the logged run: launch scripts, lists of settings, YAML, TOML")
       .may_be_repeated();
   command.add_option("--gpus", options->logs.configuration.cluster.gpus,
                      "GPUs of the logged run: 2x8xH100, or the type alone, whose number the configuration has");

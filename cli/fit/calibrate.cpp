@@ -119,7 +119,7 @@ void add_calibrate(CommandLine& line) {
       .required();
   command
       .add_option("--config", options->logs.configs,
-                  "Configuration of the logged runs: launch scripts, lists of settings, YAML")
+                  "Configuration of the logged runs: launch scripts, lists of settings, YAML, TOML")
       .may_be_repeated();
   command.add_option(
       "--gpus", options->logs.configuration.cluster.gpus,

@@ -1,4 +1,4 @@
-// sextant import nccl-tests|nvbandwidth|iperf3: links of a cluster document.
+// sextant import nccl-tests|nvbandwidth|iperf3|superbench: links of a cluster document.
 #pragma once
 
 #include <string>

@@ -52,7 +52,8 @@ void add_configuration_options(const Command& command, ConfigurationOptions& opt
   const auto option = [&](const char* name, Destination value, const char* help) {
     return command.add_option(name, value, help).in_group(kGroup);
   };
-  option("--from", options.from, "Framework of the configuration: launch scripts, lists of settings, YAML")
+  option("--from", options.from,
+         "Framework of the configuration: launch scripts, lists of settings, YAML, TOML")
       .check(one_of(importer_names()));
   command
       .add_output_folder("--out-folder", options.out_folder,

@@ -8,8 +8,9 @@
 namespace sextant {
 
 std::span<const Importer> importer_table() {
-  static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(), slime_importer(),
-                                 areal_importer(), roll_importer(),    trl_importer(),      skyrl_importer()};
+  static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(),
+                                 slime_importer(), areal_importer(),   roll_importer(),
+                                 trl_importer(),   skyrl_importer(),   prime_rl_importer()};
   return kTable;
 }
 
@@ -21,8 +22,10 @@ const Importer* find_importer(std::string_view family) {
 }
 
 const Dialect* find_plan_reader(std::string_view profile) {
-  static const Dialect kSkyRl = skyrl_reader();
-  return profile == kSkyRl.profile ? &kSkyRl : find_dialect(profile);
+  static const std::array kReadOnly{skyrl_reader(), prime_rl_reader()};
+  const auto found = std::find_if(kReadOnly.begin(), kReadOnly.end(),
+                                  [&](const Dialect& one) { return one.profile == profile; });
+  return found == kReadOnly.end() ? find_dialect(profile) : &*found;
 }
 
 }  // namespace sextant

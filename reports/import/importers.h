@@ -16,6 +16,7 @@ namespace sextant {
 // members `family`, `profile`, `form` and `read`. Null: there is none.
 [[nodiscard]] const Dialect* find_plan_reader(std::string_view profile);
 [[nodiscard]] Dialect skyrl_reader();
+[[nodiscard]] Dialect prime_rl_reader();
 
 // Rows of the table.
 [[nodiscard]] Importer verl_importer();
@@ -26,5 +27,6 @@ namespace sextant {
 [[nodiscard]] Importer roll_importer();
 [[nodiscard]] Importer trl_importer();
 [[nodiscard]] Importer skyrl_importer();
+[[nodiscard]] Importer prime_rl_importer();
 
 }  // namespace sextant

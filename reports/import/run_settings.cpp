@@ -7,6 +7,7 @@
 
 #include "reports/import/references.h"
 #include "reports/import/shell_script.h"
+#include "reports/import/toml_file.h"
 #include "reports/import/yaml_file.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
@@ -74,6 +75,7 @@ class SettingsReader {
   void read_file(const std::filesystem::path& file) {
     const std::string end = file.extension().string();
     if (end == ".yaml" || end == ".yml" || end == ".json") return read_map(file, 0);
+    if (end == ".toml") return read_toml(file, "");
     const std::string text = read_text_file(file);
     ScriptComments comments = read_comments(text);
     if (!comments.plan.empty()) out_.comments = std::move(comments);
@@ -85,7 +87,8 @@ class SettingsReader {
     for (const ShellCommand& command : script.commands) {
       for (const ShellWord& word : command) {
         const auto is_in_word = [&](std::string_view part) {
-          return word.text.find(part) != std::string::npos;
+          const std::string wanted = std::string(part) + (source_->toml_parts.empty() ? "" : " @");
+          return word.text.find(wanted) != std::string::npos;
         };
         const bool has_program = std::any_of(source_->programs.begin(), source_->programs.end(), is_in_word);
         if (has_program && word.text.find_first_of(" \n") != std::string::npos && !override_key(word.text))
@@ -118,11 +121,15 @@ class SettingsReader {
         add_words(command, static_cast<std::size_t>(found - command.begin()) + 1, name);
     }
     if (has_launch) {
-      add_launch(script.commands.back(), name);
+      add_launch(script.commands.back(), file);
     } else {
       for (const ShellCommand& command : script.commands) {
         const bool is_list = source_->form != SettingForm::flags || command.front().text.substr(0, 2) == "--";
-        if (is_list) add_words(command, 0, name);
+        if (is_list && !source_->toml_parts.empty()) {
+          add_toml_launch(command, 0, file);
+        } else if (is_list) {
+          add_words(command, 0, name);
+        }
       }
     }
     if (out_.settings.all().size() == before && !has_launch && script.documents.empty())
@@ -175,10 +182,81 @@ class SettingsReader {
     }
   }
 
+  // `part`: of the configuration that the file holds ("trainer"). Empty: the whole, unless its name says otherwise.
+  void read_toml(const std::filesystem::path& file, std::string part) {
+    TrainerSettings own;
+    read_toml_file(file, own);
+    const auto has_part = [&](std::string_view name) {
+      return std::any_of(own.all().begin(), own.all().end(), [&](const TrainerSetting& one) {
+        return one.key == name || one.key.starts_with(std::string(name) + ".");
+      });
+    };
+    const bool is_whole =
+        std::any_of(source_->toml_parts.begin(), source_->toml_parts.end(),
+                    [&](const auto& known) { return known.first == known.second && has_part(known.second); });
+    for (const auto& [name, of] : source_->toml_parts) {
+      if (part.empty() && !is_whole && file.stem().string() == name) part = of;
+    }
+    for (const TrainerSetting& one : own.all())
+      out_.settings.put(part.empty() ? one.key : part + "." + one.key, one.value, one.where);
+  }
+
+  // The words of "rl @ base.toml --trainer @ trainer.toml --max-steps 5". Flags count more than files.
+  void add_toml_launch(const ShellCommand& command, std::size_t first, const std::filesystem::path& script) {
+    const auto is_file = [&](std::size_t at) { return at + 1 < command.size() && command[at].text == "@"; };
+    for (std::size_t i = first; i < command.size(); ++i) {
+      if (!is_file(i)) continue;
+      const std::string before = i > first ? command[i - 1].text : "";
+      const bool has_part = before.starts_with("--") && before.find('=') == std::string::npos;
+      read_stated_toml(script, command[i + 1], has_part ? key_of_flag(before) : "");
+    }
+    for (std::size_t i = first; i < command.size(); ++i) {
+      const std::string& text = command[i].text;
+      if (!text.starts_with("--") || text.size() == 2 || is_file(i + 1)) continue;
+      std::vector<std::string> values;
+      const std::size_t equals = text.find('=');
+      if (equals != std::string::npos) values.push_back(text.substr(equals + 1));
+      while (i + 1 < command.size() && !command[i + 1].text.starts_with("--") && command[i + 1].text != "@")
+        values.push_back(command[++i].text);
+      put_toml_flag(text.substr(0, equals), values, place_in(file_name(script), command[i]));
+    }
+  }
+
+  void put_toml_flag(const std::string& flag, const std::vector<std::string>& values,
+                     const std::string& place) {
+    constexpr std::string_view kNot = "--no-";
+    if (values.empty() && flag.starts_with(kNot))
+      return out_.settings.put(key_of_flag("--" + flag.substr(kNot.size())), false, place);
+    Json value = true;
+    if (values.size() == 1) value = setting_value(values.front());
+    if (values.size() > 1) value = values;
+    out_.settings.put(key_of_flag(flag), value, place);
+  }
+
+  static std::string key_of_flag(const std::string& flag) {
+    std::string key = flag.substr(2);
+    std::replace(key.begin(), key.end(), '-', '_');
+    return key;
+  }
+
+  // A file that the launch names, from the folder of the script or from here.
+  void read_stated_toml(const std::filesystem::path& script, const ShellWord& word, const std::string& part) {
+    for (const std::filesystem::path& file :
+         {script.parent_path() / word.text, std::filesystem::path(word.text)}) {
+      if (std::filesystem::is_regular_file(file)) return read_toml(file, part);
+    }
+    out_.notes.push_back(place_in(file_name(script), word) + ": " + word.text +
+                         " is not there: name it before the script");
+  }
+
   [[nodiscard]] std::size_t program_at(const ShellCommand& command) const {
     for (std::size_t i = 0; i < command.size(); ++i) {
       for (const std::string_view part : source_->programs) {
         const std::string& text = command[i].text;
+        if (!source_->toml_parts.empty()) {
+          if (text == part) return i;
+          continue;
+        }
         const bool is_word = !override_key(text) && text.find_first_of(" \n") == std::string::npos;
         if (is_word && text.find(part) != std::string::npos) return i;
       }
@@ -191,6 +269,8 @@ class SettingsReader {
     const std::size_t at = program_at(command);
     if (at == command.size()) return false;
     if (source_->form == SettingForm::yaml) return true;
+    if (!source_->toml_parts.empty())
+      return at + 1 < command.size() && (command[at + 1].text == "@" || command[at + 1].text.starts_with("--"));
     return std::any_of(command.begin() + static_cast<std::ptrdiff_t>(at), command.end(),
                        [&](const ShellWord& word) {
                          return source_->form == SettingForm::flags ? word.text.substr(0, 2) == "--"
@@ -198,9 +278,11 @@ class SettingsReader {
                        });
   }
 
-  void add_launch(const ShellCommand& command, const std::string& file) {
+  void add_launch(const ShellCommand& command, const std::filesystem::path& script) {
     const std::size_t at = program_at(command);
+    const std::string file = file_name(script);
     out_.program = command[at].text;
+    if (!source_->toml_parts.empty()) return add_toml_launch(command, at + 1, script);
     if (!source_->reads_launcher) return add_words(command, at + 1, file);
     ShellCommand options = command;  // the program is no value of the option before it
     options.erase(options.begin() + static_cast<std::ptrdiff_t>(at));

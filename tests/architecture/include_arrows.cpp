@@ -82,6 +82,7 @@ const std::vector<Room>& libraries() {
       {"openssl/", {"probes/network"}},
       {"CLI/", {"cli/command_line"}},
       {"yaml-cpp/", {"reports/import"}},
+      {"toml++/", {"reports/import"}},
       {"pybind11/", {"python"}},
       {"nlohmann/", {"core"}},  // the others go through core/json_value.h
   };

@@ -66,6 +66,14 @@ TEST(ImportBenchmark, HasTheLinkToTheHost) {
   EXPECT_THAT(links.cluster.device_types().begin()->second.host_bytes_per_s->value, DoubleNear(55.21e9, 1));
 }
 
+TEST(ImportBenchmark, OfSuperBenchHasLinksWithinNodesAndToTheHost) {
+  const ImportedLinks links = import_links({"superbench", kData + "superbench.jsonl", "--gpus", "2x2xH100"});
+  const DeviceId first{0}, second{1};
+  EXPECT_THAT(links.cluster.link(first, second).bytes_per_s.value, DoubleNear(365.5e9, 1));
+  EXPECT_THAT(links.cluster.device_types().begin()->second.host_bytes_per_s->value, DoubleNear(26.2e9, 1));
+  EXPECT_THAT(links.printed.err, HasSubstr("ib-loopback: an adapter sends to itself"));
+}
+
 TEST(ImportBenchmark, NeedsTheGpus) {
   const Printed printed = run_sextant({"import", "iperf3", kData + "iperf3.json", "--out", "/dev/null"});
   EXPECT_EQ(printed.exit_code, 2);

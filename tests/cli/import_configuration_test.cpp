@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "reports/import/toml_file.h"
 #include "reports/import/yaml_file.h"
 #include "sextant/document.h"
 #include "sextant/plan.h"
@@ -116,6 +117,36 @@ TEST_F(ImportedConfiguration, OfNemoRlForMegatron) {
   EXPECT_EQ(plan().tasks.at("actor_training").execution.expert_parallel, 8);
   EXPECT_THAT(printed.err, HasSubstr("policy.logprob_chunk_size=2048"));
   expect_predicted("nemo-rl-megatron");
+}
+
+TEST_F(ImportedConfiguration, OfPrimeRlOnWholeNodes) {
+  if (!has_toml()) GTEST_SKIP() << "this build has no toml++ (SEXTANT_TOML)";
+  const Printed printed = import("prime-rl", "prime-rl-30b.toml");
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("prime-rl 0.8.0: grpo of Qwen3-30B-A3B"));
+  EXPECT_THAT(printed.out, HasSubstr("  trainer.model.optim_cpu_offload = true\n"));
+  EXPECT_THAT(printed.out, HasSubstr("--gpus 4x8xH100"));
+  EXPECT_THAT(printed.err, HasSubstr("prompts of at most 1024 tokens are assumed"));
+  EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
+  EXPECT_EQ(workflow().mode, Mode::asynchronous);
+  EXPECT_EQ(workflow().prompts, 512);
+  EXPECT_EQ(plan().tasks.at("actor_generation").data_parallel(), 2);
+  EXPECT_EQ(plan().tasks.at("actor_generation").decode_batch_sequences, 512);  // 2 x 512 in flight
+  EXPECT_EQ(plan().tasks.at("actor_training").data_parallel(), 16);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.expert_parallel, 8);
+  expect_predicted("prime-rl");
+}
+
+TEST_F(ImportedConfiguration, OfPrimeRlOnPartsOfANode) {
+  if (!has_toml()) GTEST_SKIP() << "this build has no toml++ (SEXTANT_TOML)";
+  const Printed printed = import("prime-rl", "prime-rl-1.5b.toml", {"--response-tokens", "mean=3000"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, Not(HasSubstr("may change time or memory")));
+  EXPECT_EQ(workflow().prompts, 64);
+  EXPECT_EQ(workflow().responses_per_prompt, 8);
+  EXPECT_EQ(plan().tasks.at("actor_generation").data_parallel(), 4);
+  EXPECT_EQ(plan().tasks.at("actor_training").execution.micro_batch_tokens, 16384);
+  expect_predicted("prime-rl");
 }
 
 TEST_F(ImportedConfiguration, OfOpenRlhfWithNamesOfTwoVersions) {

@@ -221,13 +221,14 @@ TEST(FrameworkProfiles, HaveNamesOfTheirOwnAndOneDefaultAFamily) {
       EXPECT_TRUE(with_default.insert(profile.family).second) << profile.family;
     }
     EXPECT_EQ(find_profile(profiles(), profile.name)->name, profile.name);
-    EXPECT_TRUE(profile.same_devices.contains(Mode::synchronous)) << profile.name;
+    EXPECT_EQ(profile.same_devices.contains(Mode::synchronous), profile.name != "prime-rl") << profile.name;
+    EXPECT_FALSE(profile.same_devices.empty()) << profile.name;
     for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
       EXPECT_TRUE(profile.tasks.contains(kind)) << profile.name;
   }
   EXPECT_EQ(families, with_default);
   for (const char* family :
-       {"verl", "nemo-rl", "openrlhf", "areal", "roll", "skyrl", "slime", "trl", "real", "any"})
+       {"verl", "nemo-rl", "openrlhf", "areal", "prime-rl", "roll", "skyrl", "slime", "trl", "real", "any"})
     EXPECT_TRUE(families.contains(family)) << family;
   EXPECT_EQ(find_profile(profiles(), "VERL")->name, "verl-fsdp");
   EXPECT_EQ(find_profile(profiles(), "nonsense"), nullptr);

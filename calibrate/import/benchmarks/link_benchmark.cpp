@@ -14,7 +14,9 @@ std::span<const BenchmarkFormat> benchmark_formats() {
           "nccl-tests", read_nccl_tests,
           "output of NVIDIA's nccl-tests on one node or several, with any prefix of mpirun or srun"},
       BenchmarkFormat{"nvbandwidth", read_nvbandwidth,
-                      "output of nvbandwidth: links within a node and to the host"}};
+                      "output of nvbandwidth: links within a node and to the host"},
+      BenchmarkFormat{"superbench", read_superbench,
+                      "results-summary.jsonl of SuperBench: nccl-bw, mem-bw and gpu-copy-bw"}};
   return kTable;
 }
 

@@ -1,4 +1,4 @@
-// Rates of links that the benchmarks of others print: nccl-tests, nvbandwidth and iperf3.
+// Rates of links that the benchmarks of others print: nccl-tests, nvbandwidth, iperf3 and SuperBench.
 #pragma once
 
 #include <filesystem>
@@ -47,6 +47,7 @@ struct BenchmarkFormat {
 [[nodiscard]] LinkBenchmarks read_nccl_tests(std::string_view text, const std::string& file);
 [[nodiscard]] LinkBenchmarks read_nvbandwidth(std::string_view text, const std::string& file);
 [[nodiscard]] LinkBenchmarks read_iperf3(std::string_view text, const std::string& file);
+[[nodiscard]] LinkBenchmarks read_superbench(std::string_view text, const std::string& file);
 
 // The words of a line.
 [[nodiscard]] std::vector<std::string_view> words_of_line(std::string_view line);

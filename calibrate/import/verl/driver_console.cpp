@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -64,6 +66,29 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+// "1m 5s", "5.2s", "350ms", "Time: 5.23s".
+std::optional<double> seconds_in(std::string_view text) {
+  constexpr std::string_view kTime = "Time: ";
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits{
+      {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}}};
+  text = trimmed(text);
+  if (text.starts_with(kTime)) text = trimmed(text.substr(kTime.size()));
+  double sum = 0;
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || !std::isfinite(number) || number < 0) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const std::string_view unit = text.substr(0, text.find(' '));
+    const auto found =
+        std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& known) { return known.first == unit; });
+    if (found == kUnits.end()) return std::nullopt;
+    sum += number * found->second;
+    text = trimmed(text.substr(unit.size()));
+  }
+  return sum > 0 ? std::optional(sum) : std::nullopt;
+}
+
 class DriverConsole final : public LogReader {
  public:
   void take_line(std::string_view line) override {
@@ -88,6 +113,12 @@ class DriverConsole final : public LogReader {
 
   // "==== Step 3/100 ====" of a block, "Train step 3/1160 done" of a table, "Step 3:" of a dictionary below it.
   bool take_heading(std::string_view line) {
+    if (const std::optional<StepLine> step = step_in_line(line)) {
+      Metrics values{{"time/step", step->step_s}};
+      if (step->sample_tokens) values.set("seq_len/all/mean", *step->sample_tokens);
+      steps_.add(step->number, values);
+      return true;
+    }
     for (const std::string_view word : {"Train step ", "Step "}) {
       const std::size_t at = line.find(word);
       if (at == std::string_view::npos) continue;
@@ -128,11 +159,16 @@ class DriverConsole final : public LogReader {
 
   // A dictionary that another process's output cut off.
   [[nodiscard]] static bool starts_other(std::string_view line) {
-    return line.find(": {'") != std::string_view::npos || line.find(": {\"") != std::string_view::npos;
+    return line.find(": {'") != std::string_view::npos || line.find(": {\"") != std::string_view::npos ||
+           step_in_line(line);
   }
 
   void take_values(const Json& read, std::optional<int> number) {
     if (!read.is_object()) return;
+    if (read.contains("message") && read["message"].is_string()) {  // a console that writes lines of JSON
+      static_cast<void>(take_heading(read["message"].get<std::string>()));
+      return;
+    }
     const Json& metrics = read.contains("metrics") && read["metrics"].is_object() ? read["metrics"] : read;
     for (const char* key : {"step", "global_step", "system/step"}) {
       if (number || !read.contains(key) || !read[key].is_number_integer()) continue;
@@ -184,6 +220,31 @@ class DriverConsole final : public LogReader {
 };
 
 }  // namespace
+
+std::optional<StepLine> step_in_line(std::string_view line) {
+  constexpr std::string_view kStep = "Step ", kBar = " |", kLength = "Seq. Length: ";
+  const std::size_t at = line.find(kStep);
+  if (at == std::string_view::npos || (at > 0 && line[at - 1] != 'm' && line[at - 1] != ' '))
+    return std::nullopt;
+  if (line.find("| Loss", at) == std::string_view::npos && line.find("| Reward", at) == std::string_view::npos)
+    return std::nullopt;
+  StepLine step;
+  const std::string_view rest = line.substr(at + kStep.size());
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), step.number);
+  const std::string_view behind = rest.substr(static_cast<std::size_t>(end - rest.data()));
+  if (error != std::errc() || step.number < 0 || !behind.starts_with(kBar)) return std::nullopt;
+  const std::string_view time = behind.substr(kBar.size());
+  const std::optional<double> step_s = seconds_in(time.substr(0, time.find('|')));
+  if (!step_s) return std::nullopt;
+  step.step_s = *step_s;
+  if (const std::size_t length = line.find(kLength, at); length != std::string_view::npos) {
+    const std::string_view value = line.substr(length + kLength.size());
+    double tokens = 0;
+    const auto parsed = std::from_chars(value.data(), value.data() + value.size(), tokens);
+    if (parsed.ec == std::errc() && std::isfinite(tokens) && tokens > 0) step.sample_tokens = tokens;
+  }
+  return step;
+}
 
 std::unique_ptr<LogReader> driver_console_reader() { return std::make_unique<DriverConsole>(); }
 

@@ -1,7 +1,8 @@
 // Names are those of slime v0.3.1 (slime/observability), NeMo RL 0.7.0 (nemo_rl/algorithms/grpo.py), OpenRLHF 0.11.0
 // (openrlhf/trainer/ppo_trainer.py), ROLL 0.3.0 (roll/pipeline/rlvr/rlvr_pipeline.py), AReaL v2.0.0
-// (areal/trainer/rl_trainer.py, areal/engine/ppo/actor.py), TRL v1.9.0 (trl/trainer/grpo_trainer.py) and SkyRL
-// (skyrl/train/trainer.py, skyrl/train/generators/utils.py).
+// (areal/trainer/rl_trainer.py, areal/engine/ppo/actor.py), TRL v1.9.0 (trl/trainer/grpo_trainer.py), SkyRL
+// (skyrl/train/trainer.py, skyrl/train/generators/utils.py) and prime-rl v0.8.0 (src/prime_rl/trainer/rl/train.py,
+// src/prime_rl/orchestrator/metrics.py), where lengths have other names until v0.5.0.
 #include "calibrate/import/verl/driver_dialect.h"
 
 #include <algorithm>
@@ -56,6 +57,15 @@ constexpr std::array kArealMetrics{RenamedKey{"timeperf/rollout", "timing_s/gen"
                                    RenamedKey{"timeperf/critic_train_step", "timing_s/update_critic"},
                                    RenamedKey{"timeperf/update_weights", "timing_s/update_weights"},
                                    RenamedKey{"ppo_actor/prompt_len/avg", "prompt_length/mean"}};
+constexpr std::array kPrimeMetrics{RenamedKey{"time/wait_for_batch", "timing_s/gen"},
+                                   RenamedKey{"time/forward_backward", "timing_s/update_actor"},
+                                   RenamedKey{"time/broadcast_weights", "timing_s/update_weights"},
+                                   RenamedKey{"train/agg/all/num_output_tokens/mean", "response_length/mean"},
+                                   RenamedKey{"train/agg/all/num_output_tokens/max", "response_length/max"},
+                                   RenamedKey{"train/agg/all/num_input_tokens/mean", "prompt_length/mean"},
+                                   RenamedKey{"decode_len/all/mean", "response_length/mean"},
+                                   RenamedKey{"decode_len/all/max", "response_length/max"},
+                                   RenamedKey{"prefill_len/all/mean", "prompt_length/mean"}};
 constexpr std::array kTrlMetrics{RenamedKey{"step_time", "timing_s/step"},
                                  RenamedKey{"completions/mean_length", "response_length/mean"},
                                  RenamedKey{"completions/max_length", "response_length/max"}};
@@ -65,6 +75,8 @@ constexpr std::array kSkyMetrics{RenamedKey{"timing/generate", "timing_s/gen"},
                                  RenamedKey{"timing/sync_weights", "timing_s/update_weights"},
                                  RenamedKey{"generate/avg_num_tokens", "response_length/mean"},
                                  RenamedKey{"generate/max_num_tokens", "response_length/max"}};
+
+constexpr const char* kSampleTokens = "seq_len/all/mean";
 
 constexpr const char* kBatch = "data.train_batch_size";
 constexpr const char* kResponses = "actor_rollout_ref.rollout.n";
@@ -146,6 +158,13 @@ constexpr std::array kArealOptions{RenamedKey{"train_dataset.batch_size", kBatch
                                    RenamedKey{"sglang.mem_fraction_static", kEngineShare},
                                    RenamedKey{"actor.mb_spec.max_tokens_per_mb", kTokens},
                                    RenamedKey{"actor.gradient_checkpointing", kRecompute}};
+constexpr std::array kPrimeOptions{
+    RenamedKey{"orchestrator.group_size", kResponses},
+    RenamedKey{"orchestrator.train.sampling.max_completion_tokens", kMaxResponse},
+    RenamedKey{"trainer.model.name", kModelPath},
+    RenamedKey{"inference.parallel.tp", kEngineWidth},
+    RenamedKey{"inference.gpu_memory_utilization", kEngineShare},
+    RenamedKey{"trainer.model.seq_len", kTokens}};
 constexpr std::array kTrlOptions{RenamedKey{"num_generations", kResponses},
                                  RenamedKey{"max_completion_length", kMaxResponse},
                                  RenamedKey{"model_name_or_path", kModelPath},
@@ -229,6 +248,14 @@ std::map<std::string, std::string> joint_timers() {
   return timers;
 }
 
+// There is neither a reference nor a second pass of the actor.
+std::map<std::string, std::string> prime_timers() {
+  std::map<std::string, std::string> timers = usual_timers();
+  timers.erase("old_log_prob");
+  timers.erase("ref");
+  return timers;
+}
+
 std::map<std::string, std::string> areal_timers() {
   std::map<std::string, std::string> timers = usual_timers();
   timers["values"] = task_names::kCriticInference;
@@ -258,6 +285,14 @@ std::span<const DriverDialect> driver_dialects() {
                     derive_nemo},
       DriverDialect{
           "openrlhf", kRayMetrics, joint_timers(), {"timing/step_total"}, false, kRayOptions, derive_ray},
+      DriverDialect{.name = "prime-rl",
+                    .metrics = kPrimeMetrics,
+                    .timers = prime_timers(),
+                    .step = {"time/step"},
+                    .options = kPrimeOptions,
+                    .derive = derive_nothing,
+                    .is_asynchronous = true,
+                    .may_lack_phases = true},
       DriverDialect{"roll", kRollMetrics, usual_timers(), {"time/step_total"}, true, kRollOptions, derive_roll},
       DriverDialect{"skyrl", kSkyMetrics, joint_timers(), {"timing/step"}, false, kSkyOptions, derive_nothing},
       // perf/step_time has the wait for rollouts and training, not what surrounds them.
@@ -289,7 +324,7 @@ std::optional<double> step_time(const DriverDialect& dialect, const Metrics& met
 
 }  // namespace
 
-void translate_steps(const DriverDialect& dialect, VerlLog& log) {
+void translate_steps(const DriverDialect& dialect, VerlLog& log, std::optional<double> prompt_tokens) {
   for (std::size_t i = 0; i < log.steps.size(); ++i) {
     Metrics& metrics = log.steps[i].metrics;
     const std::size_t of = dialect.step_is_of_the_one_before ? i + 1 : i;
@@ -300,8 +335,12 @@ void translate_steps(const DriverDialect& dialect, VerlLog& log) {
       }
     }
     if (time) metrics.set("timing_s/step", *time);
-    const auto whole = metrics.get("ppo_actor/seq_len/avg"), prompt = metrics.get("prompt_length/mean");
-    if (whole && prompt) metrics.add("response_length/mean", *whole - *prompt);
+    if (prompt_tokens) metrics.add("prompt_length/mean", *prompt_tokens);
+    const auto prompt = metrics.get("prompt_length/mean");
+    for (const char* key : {"ppo_actor/seq_len/avg", kSampleTokens}) {
+      const auto whole = metrics.get(key);
+      if (whole && prompt) metrics.add("response_length/mean", *whole - *prompt);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,14 +25,24 @@ struct DriverDialect {
   bool step_is_of_the_one_before = false;     // a line's first of `step` is the time of the step before it
   std::span<const RenamedKey> options;
   void (*derive)(std::map<std::string, Json>& config);  // options that follow from others
+  bool is_asynchronous = false;                         // always: the timer of generation is a wait
+  bool may_lack_phases = false;                         // its console has the times of whole steps alone
 };
 
 [[nodiscard]] std::span<const DriverDialect> driver_dialects();
 
-// Renames metrics, and adds the time of the iteration.
-void translate_steps(const DriverDialect& dialect, VerlLog& log);
+// Renames metrics, and adds the time of the iteration. `prompt_tokens`: the mean of steps that have none.
+void translate_steps(const DriverDialect& dialect, VerlLog& log, std::optional<double> prompt_tokens = {});
 // Renames options; those that have verl's names stay.
 void translate_options(const DriverDialect& dialect, std::map<std::string, Json>& config);
+
+// A step of prime-rl's console: "Step 3 |   5.2s | Loss ..." or, until 0.5, "Step 3 | Time: 5.23s | Reward: ...".
+struct StepLine {
+  int number = 0;
+  double step_s = 0;
+  std::optional<double> sample_tokens;  // the orchestrator's mean of prompt and response, until 0.5
+};
+[[nodiscard]] std::optional<StepLine> step_in_line(std::string_view line);
 
 // Steps of console logs: Python dictionaries or JSON with a number before them ("perf 1: {...}") or inside, and blocks of
 // "name: 58.1s" below "Step 2/100". Reading never fails.

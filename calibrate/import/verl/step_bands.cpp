@@ -58,6 +58,23 @@ std::map<std::string, std::string> named_timers(const Steps& steps, const Driver
   return dialect == nullptr ? timers_of(steps) : dialect->timers;
 }
 
+// Whether steps without times of generation and training are no samples.
+template <typename AnySteps, typename ToStep>
+bool needs_parts(const AnySteps& steps, const DriverDialect* dialect, ToStep to_step) {
+  if (!times_parts(dialect)) return false;
+  return dialect == nullptr || !dialect->may_lack_phases ||
+         std::any_of(steps.begin(), steps.end(),
+                     [&](const auto& step) { return to_step(step).has(kSeconds + "update_actor"); });
+}
+
+bool needs_parts(const Steps& steps, const DriverDialect* dialect) {
+  return needs_parts(steps, dialect, [](const VerlStep* step) -> const VerlStep& { return *step; });
+}
+
+bool needs_parts(const VerlLog& log, const DriverDialect* dialect) {
+  return needs_parts(log.steps, dialect, [](const VerlStep& step) -> const VerlStep& { return step; });
+}
+
 // Phases miss the step by less than this where its contents are understood.
 constexpr double kTolerance = 0.03;
 
@@ -76,7 +93,7 @@ void note_phases(const Steps& steps, const DriverDialect* dialect, LogBand& band
     const double typical_s = median(values_of(steps, kSeconds + phase));
     add_note(band.notes, "other times", phase + " " + Json(typical_s).dump() + " s.");
   }
-  if (missed > 0 && times_parts(dialect)) {
+  if (missed > 0 && needs_parts(steps, dialect)) {
     add_note(band.notes, "warnings",
              "The phases of " + std::to_string(missed) + " of " + std::to_string(steps.size()) +
                  " steps miss the step by more than 3 %.");
@@ -117,10 +134,11 @@ bool times_parts(const DriverDialect* dialect) { return dialect == nullptr || !d
 
 std::vector<const VerlStep*> usable_steps(const VerlLog& log, const DriverDialect* dialect) {
   Steps usable;
+  const bool all_parts = needs_parts(log, dialect);
   for (const VerlStep& step : log.steps) {
     const auto is_positive = [&step](const std::string& key) { return step.has(key) && step.at(key) > 0; };
     const bool has_parts = is_positive(kSeconds + "gen") && is_positive(kSeconds + "update_actor");
-    if (is_positive(kResponseMean) && is_positive(kSeconds + "step") && (has_parts || !times_parts(dialect)) &&
+    if (is_positive(kResponseMean) && is_positive(kSeconds + "step") && (has_parts || !all_parts) &&
         iteration_s(step) > 0) {
       usable.push_back(&step);
     }
@@ -138,7 +156,8 @@ std::vector<std::string> lacking_metrics(const VerlLog& log, const DriverDialect
        {"timing_s/update_actor", "the time of training"}}};
   constexpr std::size_t kOfWhole = 2;
   std::vector<std::string> lacking;
-  for (const auto& [key, what] : std::span(kNeeded).first(times_parts(dialect) ? kNeeded.size() : kOfWhole)) {
+  for (const auto& [key, what] :
+       std::span(kNeeded).first(needs_parts(log, dialect) ? kNeeded.size() : kOfWhole)) {
     const bool is_there = std::any_of(log.steps.begin(), log.steps.end(),
                                       [key = key](const VerlStep& step) { return step.has(key); });
     if (!is_there) lacking.emplace_back(what);

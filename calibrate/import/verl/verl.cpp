@@ -138,7 +138,11 @@ LogTimes times_of(const VerlSource& source, const DriverDialect* dialect) {
   std::string reason = source.obstacle;
   if (reason.empty() && source.log.steps.empty()) reason = "it has no values by step";
   const std::vector<std::string> lacking = lacking_metrics(source.log, dialect);
-  if (reason.empty() && !lacking.empty()) reason = "no step has " + joined(lacking);
+  if (reason.empty() && !lacking.empty()) {
+    reason = "no step has " + joined(lacking);
+    if (lacking.size() == 1 && lacking.front().ends_with("length"))
+      reason += "; a file with the log's name and .setup.json may state it: {\"response_tokens\": 900}";
+  }
   if (reason.empty() && usable_steps(source.log, dialect).empty())
     reason = "no step has all of its times and a mean response length";
   if (!reason.empty()) {

@@ -23,8 +23,10 @@ void read_setup(const fs::path& file, VerlSource& source) {
   in_file(file, [&] {
     const Json json = parse_json(text);
     const JsonView view(json);
-    view.allow_only({"gpu", "gpus", "gpus_per_node", "source", "config"});
+    view.allow_only({"gpu", "gpus", "gpus_per_node", "source", "config", "prompt_tokens", "response_tokens"});
     take_hardware(view, source);
+    if (const auto tokens = view.optional("prompt_tokens")) source.prompt_tokens = tokens->positive();
+    if (const auto tokens = view.optional("response_tokens")) source.response_tokens = tokens->positive();
     if (const auto cited = view.optional("source")) source.notes["source"] = cited->text();
     if (const auto config = view.optional("config")) flatten_config(config->json(), "", source.config);
   });
@@ -82,6 +84,11 @@ void take_stated(const StatedGpus& stated, VerlSource& source) {
   if (stated.gpus_per_node > 0) source.gpus_per_node = stated.gpus_per_node;
 }
 
+void take_stated(const std::optional<double>& tokens, std::string_view metric, VerlLog& log) {
+  if (!tokens) return;
+  for (VerlStep& step : log.steps) step.metrics.add(metric, *tokens);
+}
+
 void complete_gpus(const VerlConfig& config, VerlSource& source) {
   const std::optional<int> per_node = config.count("trainer.n_gpus_per_node");
   if (per_node && source.gpus_per_node == 0) source.gpus_per_node = *per_node;
@@ -116,11 +123,14 @@ std::vector<VerlSource> read_verl_sources(const fs::path& file, const DriverDial
   for (VerlSource& source : sources) {
     if (has_setup) read_setup(setup, source);
     take_stated(stated, source);
+    source.is_asynchronous = source.is_asynchronous || (dialect != nullptr && dialect->is_asynchronous);
     if (dialect != nullptr) {
-      translate_steps(*dialect, source.log);
+      translate_steps(*dialect, source.log, source.prompt_tokens);
       translate_options(*dialect, source.config);
     }
     use_usual_names(source.log);
+    take_stated(source.prompt_tokens, "prompt_length/mean", source.log);
+    take_stated(source.response_tokens, "response_length/mean", source.log);
     complete_gpus(VerlConfig(source.config), source);
   }
   return sources;

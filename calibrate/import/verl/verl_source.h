@@ -24,6 +24,8 @@ struct VerlSource {
   std::string obstacle;          // why it is no log; empty: it is one
   bool is_asynchronous = false;  // as the source states; the metrics may say it too
   std::map<std::string, Json> config;
+  // Mean lengths that the side file states, for steps that have none.
+  std::optional<double> prompt_tokens, response_tokens;
   std::string gpu;  // the GPU as the file words it, which Facts::gpu_in reads; empty: not stated
   std::optional<int> gpus;
   int gpus_per_node = 0;  // 0: not stated

@@ -217,6 +217,105 @@ TEST(DriverLogs, OfSkyRlGoOverManyLines) {
   EXPECT_THAT(times.front().bands.front().timers.at("old_log_prob+reference_inference"), ElementsAre(5, 5));
 }
 
+// ---- prime-rl ----
+
+// Trainer and orchestrator append to files of their own, which one after the other are one log.
+TEST(DriverLogs, OfPrimeRlAreLinesOfJson) {
+  std::string text;
+  for (int step = 1; step <= 4; ++step) {
+    const Json perf{{"step", step}, {"time", 1.7e9}, {"perf/throughput", 30000.0}, {"perf/mfu", 31.5}};
+    const Json times{{"step", step},          {"time", 1.7e9},
+                     {"time/step", 60.0},     {"time/wait_for_batch", 12.0},
+                     {"time/load_data", 0.1}, {"time/broadcast_weights", 3.0},
+                     {"time/save_ckpt", 0.0}, {"time/forward_backward", 44.0}};
+    text += perf.dump() + "\n" + times.dump() + "\n";
+  }
+  for (int step = 1; step <= 4; ++step) {
+    const Json rollouts{{"step", step},
+                        {"time/step", 60.0},
+                        {"train/agg/all/num_input_tokens/mean", 150.0},
+                        {"train/agg/all/num_output_tokens/mean", 1000.0},
+                        {"train/agg/all/num_output_tokens/max", 4000.0}};
+    text += rollouts.dump() + "\n";
+  }
+  const std::vector<LogTimes> times = times_of("prime-rl", "metrics.jsonl", text);
+  ASSERT_THAT(times.front().bands, SizeIs(1));
+  const LogBand& band = times.front().bands.front();
+  EXPECT_TRUE(times.front().is_asynchronous);
+  EXPECT_THAT(band.iteration_s, ::testing::Each(60));
+  EXPECT_THAT(band.timers.at("actor_generation"), ::testing::Each(12));  // a wait
+  EXPECT_THAT(band.timers.at("actor_training"), ::testing::Each(44));
+  EXPECT_THAT(band.timers.at("weight_sync"), ::testing::Each(3));
+  EXPECT_EQ(band.lengths.response, 1000);
+  EXPECT_EQ(band.lengths.longest, 4000);
+  EXPECT_EQ(band.lengths.prompt, 150);
+}
+
+std::vector<LogTimes> prime_console(const std::string& text, const Json& setup) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / "trainer.log";
+  write_text_file(file, text);
+  if (!setup.is_null()) write_text_file(file.string() + ".setup.json", format_json(setup));
+  return import_times("prime-rl", {file});
+}
+
+TEST(DriverLogs, OfPrimeRlsConsoleHaveWholeSteps) {
+  std::string text = "\x1b[2m16:43:01\x1b[0m\x1b[1m    INFO\x1b[0m Starting training loop (max_steps=20)\n";
+  const std::vector<std::string> times{"1m 30s", "58.5s", "1m 2s", "950ms", "1h 1m"};
+  for (std::size_t i = 0; i < times.size(); ++i)
+    text +=
+        "\x1b[2m16:43:08\x1b[0m\x1b[32m\x1b[1m SUCCESS\x1b[0m \x1b[22mStep " + std::to_string(i + 1) + " |  " +
+        times[i] +
+        " | Loss 0.0012 | Entropy 0.3 | LR 1.00e-06 | Throughput 31000 tokens/s | MFU 30.1% | Peak Mem. 61.2 "
+        "GiB\n";
+  EXPECT_THAT(prime_console(text, nullptr).front().left_out.front().reason,
+              AllOf(HasSubstr("no step has the mean response length"), HasSubstr("response_tokens")));
+  const std::vector<LogTimes> read = prime_console(text, {{"response_tokens", 900}, {"prompt_tokens", 100}});
+  ASSERT_THAT(read.front().bands, SizeIs(1));
+  const LogBand& band = read.front().bands.front();
+  EXPECT_THAT(band.iteration_s, ElementsAre(58.5, 62, DoubleEq(0.95), 3660));  // without the first
+  EXPECT_THAT(band.timers, IsEmpty());
+  EXPECT_EQ(band.lengths.response, 900);
+  EXPECT_EQ(band.lengths.prompt, 100);
+  EXPECT_EQ(band.notes.count("warnings"), 0U);
+}
+
+// Until 0.5 the orchestrator's lines have the mean length of prompt and response.
+TEST(DriverLogs, OfOlderPrimeRlHaveLengthsOfSamples) {
+  std::string text;
+  for (int step = 5; step <= 7; ++step)
+    text +=
+        "16:43:08 SUCCESS Step " + std::to_string(step) +
+        " | Time: 5.23s | Reward: 0.3498 | Throughput: 3500.7 tokens/s | Seq. Length: 1100.0 tokens/sample | "
+        "Async Level: 1 | Max. Off-Policy Level: 1\n";
+  const std::vector<LogTimes> read = prime_console(text, {{"prompt_tokens", 100}});
+  ASSERT_THAT(read.front().bands, SizeIs(1));
+  EXPECT_THAT(read.front().bands.front().iteration_s, ::testing::Each(5.23));
+  EXPECT_EQ(read.front().bands.front().lengths.response, 1000);
+}
+
+TEST(DriverLogs, OfPrimeRlMayBeLinesOfJsonWithMessages) {
+  std::string text;
+  for (int step = 1; step <= 3; ++step)
+    text += Json{{"timestamp", "t"},
+                 {"level", "SUCCESS"},
+                 {"message", "Step " + std::to_string(step) + " |    7.5s | Loss 0.1 | Entropy 0.3"},
+                 {"line", 684}}
+                .dump() +
+            "\n";
+  const std::vector<LogTimes> read = prime_console(text, {{"response_tokens", 900}});
+  ASSERT_THAT(read.front().bands, SizeIs(1));
+  EXPECT_THAT(read.front().bands.front().iteration_s, ElementsAre(7.5, 7.5));
+}
+
+TEST(StepInLine, OtherLinesAreNone) {
+  for (const char* line :
+       {"Step 3 | Loss 0.1", "Step 3: | 5s | Loss", "Micro Step 3/8 | Loss 0.1", "Step 3 | 5x | Loss",
+        "Step 3 | nan | Loss", "Step 3 | 5s", "Step -3 | 5s | Loss", "Step 99999999999 | 5s | Loss",
+        "Step | 5s | Loss", "Step 3 |", "LastStep 3 | 5s | Loss"})
+    EXPECT_FALSE(step_in_line(line)) << line;
+}
+
 // ---- TensorBoard ----
 
 template <typename Number>

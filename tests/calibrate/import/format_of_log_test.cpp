@@ -33,6 +33,15 @@ TEST(FormatOfLog, MetricsTellTheFramework) {
   EXPECT_EQ(format_of("Step,run - train/perf/rollout_time\n1,3.5\n", "panel.csv"), "slime");
 }
 
+TEST(FormatOfLog, LinesOfStepsWithoutNamesTellPrimeRl) {
+  EXPECT_EQ(format_of("{\"step\": 1, \"time/wait_for_batch\": 3, \"time/step\": 9.5}\n", "metrics.jsonl"),
+            "prime-rl");
+  EXPECT_EQ(format_of("10:00:00 SUCCESS Step 3 |    5.2s | Loss 0.1 | Entropy 0.3\n"), "prime-rl");
+  EXPECT_EQ(
+      format_of("10:00:00 SUCCESS Step 3 | Time: 5.23s | Reward: 0.35 | Seq. Length: 142.7 tokens/sample\n"),
+      "prime-rl");
+}
+
 TEST(FormatOfLog, WordsOfAnyLogTellNothing) {
   for (const char* text : {"", "generation took 3 s, step_time: 4\n", "my_timing_s/gen: 3, timing_s/gen_x: 4\n",
                            "timing_s/gen perf/rollout_time\n"})

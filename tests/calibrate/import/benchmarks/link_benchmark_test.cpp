@@ -91,6 +91,59 @@ TEST(Iperf3, HasRateAndLatencyOfAConnection) {
               HasSubstr("unable to connect"));
 }
 
+LinkBenchmarks superbench(const std::string& text) { return read_superbench(text, "s.jsonl"); }
+
+std::string superbench_refusal(const std::string& text) {
+  return refusal_of([&] { (void)superbench(text); });
+}
+
+TEST(SuperBench, HasTheLinksWithinANodeAndToTheHost) {
+  const LinkBenchmarks read = superbench(example("superbench.jsonl"));
+  ASSERT_EQ(read.links.size(), 2U);
+  EXPECT_EQ(read.links[0].link, BenchmarkedLink::within_node);
+  EXPECT_THAT(read.links[0].bytes_per_s, ElementsAre(366.5e9, 364.5e9));  // of the largest size, of each node
+  EXPECT_EQ(read.links[0].what, "allreduce of a node, 8.00 GiB, of SuperBench on 2 nodes");
+  EXPECT_EQ(read.links[0].nodes, 2);
+  EXPECT_EQ(read.links[1].link, BenchmarkedLink::host_and_device);
+  EXPECT_EQ(read.links[1].bytes_per_s.size(), 8U);
+  std::vector<std::string> left_out;
+  for (const LeftOut& one : read.left_out) left_out.push_back(one.record);
+  EXPECT_THAT(left_out,
+              ElementsAre("s.jsonl, gemm-flops", "s.jsonl, ib-loopback", "s.jsonl, nccl-bw:gdr-only"));
+}
+
+TEST(SuperBench, CopiesStandForCollectivesThatAreNotThere) {
+  const LinkBenchmarks read = superbench(
+      R"({"node": "a", "gpu-copy-bw:perf/gpu0_to_gpu1_write_by_dma_bw": 250.5, "gpu-copy-bw:perf/gpu0_to_gpu1_write_by_sm_bw": 9,)"
+      R"( "gpu-copy-bw:perf/gpu0_and_gpu1_write_by_dma_bw": 400, "gpu-copy-bw:perf/cpu_to_gpu1_by_dma_under_numa0_bw": 20,)"
+      R"( "gpu-copy-bw:perf/cpu_to_gpu1_by_dma_under_numa1_bw": 26, "mem-bw/H2D_Mem_BW:0": 25.5})");
+  ASSERT_EQ(read.links.size(), 2U);
+  EXPECT_THAT(read.links[0].bytes_per_s, ElementsAre(250.5e9));
+  EXPECT_EQ(read.links[0].gpus_per_node, 2);
+  EXPECT_THAT(read.links[1].bytes_per_s, ::testing::UnorderedElementsAre(26e9, 25.5e9));
+}
+
+TEST(SuperBench, RatesOfSeveralNodesAreLeftOut) {
+  const std::string rest = R"("mem-bw/h2d_bw": 26})";
+  const LinkBenchmarks groups =
+      superbench(R"({"node": "a", "nccl-bw:pairs/allreduce_0_1:8192_busbw": 40, )" + rest);
+  EXPECT_THAT(groups.left_out.front().reason, HasSubstr("groups of nodes"));
+  const LinkBenchmarks one = superbench(R"({"node": "a", "nccl-bw/allreduce_8192_busbw": 40, )" + rest + "\n" +
+                                        R"({"node": "b", )" + rest + "\n");
+  ASSERT_EQ(one.links.size(), 1U);
+  EXPECT_THAT(one.left_out.front().reason, HasSubstr("ran alone or with the others"));
+}
+
+TEST(SuperBench, RefusalsNameFileAndLine) {
+  EXPECT_THAT(superbench_refusal(""), HasSubstr("s.jsonl:1: expected a line of JSON for each node"));
+  EXPECT_THAT(superbench_refusal("{\"node\": \"a\"}\n{\n"), HasSubstr("s.jsonl:2: "));
+  EXPECT_THAT(superbench_refusal("[1]\n"), HasSubstr("s.jsonl:1: expected an object of metrics"));
+  EXPECT_THAT(superbench_refusal("{\"node\": \"a\"}\n{\"node\": \"a\"}\n"),
+              HasSubstr("s.jsonl:2: node a is there twice"));
+  EXPECT_THAT(superbench_refusal("{\"node\": \"a\", \"gemm-flops/fp16_tc_flops:0\": 1}\n"),
+              HasSubstr("gemm-flops: rates of arithmetic"));
+}
+
 TEST(BenchmarkFormats, AreInAlphabeticalOrder) {
   std::string_view last;
   for (const BenchmarkFormat& format : benchmark_formats()) {
