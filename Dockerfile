@@ -4,8 +4,7 @@
 FROM debian:12 AS build
 WORKDIR /src
 COPY . .
-RUN apt-get update && scripts/install_packages --python && apt-get install -y --no-install-recommends dpkg-dev && \
-    scripts/package
+RUN apt-get update && scripts/package
 
 FROM debian:12-slim
 COPY --from=build /src/build/package/dist/sextant_*.deb /src/build/package/dist/python3-sextant_*.deb /tmp/
