@@ -1,5 +1,6 @@
 // sextant coschedule: many jobs on a rollout and a training pool.
 #include <memory>
+#include <optional>
 
 #include "cli/coschedule/permit_commands.h"
 #include "cli/coschedule/placement_commands.h"
@@ -179,6 +180,7 @@ void add_coschedule(CommandLine& line) {
       .check(integer_between(0, 1000000))
       .in_group(pools);
 
+  const std::string tails = "Long tails";
   const std::string traces = "The traces of simulate and compare";
   command.add_option("--trace", options->given.trace, "Job trace document").in_group(traces);
   command.add_option("--csv", options->given.csv, "Columns job, arrival_s, duration_s; phases are drawn")
@@ -227,17 +229,18 @@ void add_coschedule(CommandLine& line) {
                   "Lengths over the run of a job (WEAVE, section 6.6)")
       .in_group(traces);
   command
-      .add_choice(
-          "--tails", options->given.tails,
-          Choices<TailRule>{{"stay", TailRule::stay}, {"fixed", TailRule::fixed}, {"best", TailRule::best}},
-          "Long tails of rollouts: stay, move at --tail-threshold, or where it is best")
-      .in_group(traces);
+      .add_choice("--tails", options->given.tails,
+                  Choices<std::optional<TailRule>>{
+                      {"stay", TailRule::stay}, {"fixed", TailRule::fixed}, {"best", TailRule::best}},
+                  "Long tails of rollouts: stay, move at --tail-threshold, or (not create) where it is best")
+      .shows_default("create: stay, else best")
+      .in_group(tails);
   command
       .add_option("--tail-threshold", options->given.tail_threshold,
-                  "run, and --tails fixed: share of the responses that have ended when a tail moves")
+                  "Share of the responses that have ended when a tail moves; run: default as in the placement")
       .check(number_between(0.01, 0.999))
-      .shows_default()
-      .in_group(traces);
+      .shows_default("0.8")
+      .in_group(tails);
   command
       .add_option("--failures-every", options->given.failures_every_s,
                   "Mean seconds that a job runs between failures; 0: none")

@@ -39,6 +39,16 @@ std::set<NodeId> nodes_of(const Cluster& cluster, const std::set<DeviceId>& devi
   return nodes;
 }
 
+// Throws Error(bad_input) if there are several: the nodes of a pool are of one type.
+std::string only_type_of(const Cluster& cluster, const std::set<DeviceId>& devices, const char* phase,
+                         const std::string& plan) {
+  std::set<std::string> types;
+  for (const DeviceId device : devices) types.insert(cluster.type_name(device));
+  if (types.size() == 1) return *types.begin();
+  throw_bad_input(plan + ": " + phase + " uses GPUs of several types, " + *types.begin() + " and " +
+                  *types.rbegin() + "; a pool has one");
+}
+
 // The states that the host of a node holds and the time that its links need for them; the largest of some nodes.
 struct Suspended {
   double host_bytes = 0, warm_start_s = 0;
@@ -117,6 +127,8 @@ coschedule::Job job_of(const JobQuestion& question) {
                   trained = suspended_on(loaded, bound, training_nodes, 0);
   coschedule::Job job;
   job.name = question.name;
+  job.rollout_node_type = only_type_of(loaded.cluster, generation.devices(), "generation", question.plan);
+  job.training_node_type = only_type_of(loaded.cluster, training, "training", question.plan);
   job.rollout_s = bounds.rollout_s;
   job.training_s = bounds.training_s;
   job.sync_s = bounds.sync_s;

@@ -12,6 +12,10 @@ std::string dollars(double usd) {
   return "$" + text.substr(0, text.find('.') + 3);
 }
 
+std::string words_of_tails(double tail_threshold) {
+  return tail_threshold > 0 ? "move at " + format_percent(tail_threshold) + " of the responses" : "stay";
+}
+
 std::string times(double ratio) { return format_number(std::round(ratio * 1000) / 1000) + "x"; }
 
 }  // namespace sextant::cli

@@ -39,14 +39,16 @@ struct CoscheduleOptions {
   std::string trace, csv;
   coschedule::TraceRules rules;
   std::string policy = "weave";
-  coschedule::TailRule tails = coschedule::TailRule::best;
-  double tail_threshold = coschedule::kWeaveThreshold;
+  std::optional<coschedule::TailRule> tails;  // of create, simulate and compare; each has a default of its own
+  std::optional<double> tail_threshold;       // of these and of run
   double failures_every_s = 0, return_after_s = 2300;
   int seeds = 10, bound_every = 0;
 };
 
 // "$57.04".
 [[nodiscard]] std::string dollars(double usd);
+// "stay", or "move at 80.0 % of the responses".
+[[nodiscard]] std::string words_of_tails(double tail_threshold);
 // "1.21x".
 [[nodiscard]] std::string times(double ratio);
 

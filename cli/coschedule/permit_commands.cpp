@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <list>
 #include <optional>
 #include <thread>
@@ -56,6 +57,16 @@ std::string sentence_of(const PhaseRecord& record) {
     default:
       return "";
   }
+}
+
+// The share of the responses at which a job is told to move its tail; none reaches it if tails stay.
+double served_threshold(const Placement& placement, const CoscheduleOptions& options) {
+  if (options.tail_threshold && placement.probability < 1 &&
+      *options.tail_threshold != placement.tail_threshold)
+    std::fprintf(stderr, "warning: --tail-threshold: the promises of %s count on tails that %s\n",
+                 options.state.c_str(), words_of_tails(placement.tail_threshold).c_str());
+  const double threshold = options.tail_threshold.value_or(placement.tail_threshold);
+  return threshold > 0 ? threshold : std::numeric_limits<double>::infinity();
 }
 
 void print_measured(const Group& group, const std::vector<PhaseRecord>& log) {
@@ -182,7 +193,7 @@ int run_group(const CoscheduleOptions& options) {
   const Interrupt interrupt;
   PermitServerOptions serving;
   serving.order = options.order;
-  serving.tail_threshold = options.tail_threshold;
+  serving.tail_threshold = served_threshold(placement, options);
   serving.ends_when_all_left = options.until_left;
   serving.is_cancelled = &interrupt.flag();
   serving.patience_s = options.patience_s;

@@ -175,9 +175,17 @@ Endpoint endpoint_of(const std::string& text) {
 
 Connection connect_to_permits(const Endpoint& server, const Secret& key) {
   constexpr double kConnect_s = 10;
-  Connection connection = request_service(server, key, {Service::permits, 0}, Deadline::in(kConnect_s));
-  notice_silence(connection.socket);
-  return connection;
+  try {
+    Connection connection = request_service(server, key, {Service::permits, 0}, Deadline::in(kConnect_s));
+    notice_silence(connection.socket);
+    return connection;
+  } catch (const Error& error) {
+    // A server says nothing to a host with another key, and hangs up.
+    const std::string reason = error.what();
+    if (reason.find("closed the connection") == std::string::npos) throw;
+    throw Error(error.kind(), server.text() + ": " + reason +
+                                  "; most likely --key-file is not the key of coschedule run there");
+  }
 }
 
 void relay_lines(int local, const Connection& remote, RelaySide side) { Relay(local, remote, side).run(); }

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 
+#include "ask/data_files.h"
+#include "calibrate/import/records/facts.h"
 #include "cli/coschedule/placement_file.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
@@ -21,6 +25,21 @@ namespace sextant::cli {
 using namespace coschedule;
 
 namespace {
+
+// The tails that promises of a new placement count on. They stay by default, which every job keeps.
+double promised_threshold(const CoscheduleOptions& options) {
+  switch (options.tails.value_or(TailRule::stay)) {
+    case TailRule::stay:
+      if (options.tail_threshold)
+        throw_bad_input("coschedule create: --tail-threshold is that of --tails fixed, which is missing");
+      return 0;
+    case TailRule::fixed:
+      return options.tail_threshold.value_or(kWeaveThreshold);
+    case TailRule::best:
+      break;
+  }
+  throw_bad_input("coschedule create: --tails: a promise counts on tails that stay or move at a fixed share");
+}
 
 Pool pool_of(const std::string& text, const char* option, const CoscheduleOptions& options, int max_nodes) {
   const std::size_t equals = text.find('=');
@@ -61,7 +80,8 @@ void print_cost(const Placement& placement, const CoscheduleOptions& options) {
 }
 
 // Prints what typical iterations take, and when the long tails of their rollouts move.
-void print_typical(const Group& group) {
+void print_typical(const Group& group, double tail_threshold) {
+  const double moves_at = tail_threshold > 0 ? tail_threshold : kWeaveThreshold;
   RunningGroup running{&group, {}, {}};
   std::vector<std::optional<Batch>> batches;
   for (const Member& member : group.members)
@@ -72,7 +92,7 @@ void print_typical(const Group& group) {
     running.times.push_back(typical_times(group.members[m].job));
   }
   const TailMoves stay = move_tails(running, TailRule::stay), best = move_tails(running, TailRule::best),
-                  fixed = move_tails(running, TailRule::fixed);
+                  fixed = move_tails(running, TailRule::fixed, moves_at);
   std::string moved;
   for (std::size_t m = 0; m < batches.size(); ++m) {
     if (best.phases[m].tail_s > 0)
@@ -83,7 +103,7 @@ void print_typical(const Group& group) {
              (moved.empty() ? "; moving long tails would not shorten it"
                             : ", " + format_seconds(best.period_s) + " if the tails of rollouts move (" +
                                   moved + " of the responses), " + format_seconds(fixed.period_s) +
-                                  " if all move at " + format_percent(kWeaveThreshold)));
+                                  " if all move at " + format_percent(moves_at)));
 }
 
 // "; short runs 2 times in that time" if members have several turns.
@@ -106,10 +126,10 @@ void print_group(const Group& group, const Placement& placement) {
              std::to_string(group.training_nodes) + " training nodes, " +
              dollars(group.usd_per_hour(placement.pools)) + " an hour, " +
              (repeats ? "a meta-iteration takes " : "an iteration of each job takes at most ") +
-             format_seconds(turns.period_s) + repetitions_of(group));
+             format_seconds(turns.period_s) + (repeats ? "" : " at the bounds") + repetitions_of(group));
   KeptShares chance;
-  if (!is_certain) chance = DrawnIterations().of(group);
-  std::vector<std::string> head{"job", "alone"};
+  if (!is_certain) chance = DrawnIterations().of(group, placement.tail_threshold);
+  std::vector<std::string> head{"job", "bound alone"};
   if (repeats) head.insert(head.end(), {"runs", "longest iteration"});
   head.insert(head.end(), {"slowdown", "allowed"});
   if (!is_certain) head.emplace_back("kept");
@@ -135,29 +155,99 @@ void print_group(const Group& group, const Placement& placement) {
   std::fputs(table.text().c_str(), stdout);
   const bool has_lengths = std::any_of(group.members.begin(), group.members.end(),
                                        [](const Member& member) { return member.job.responses.has_value(); });
-  if (has_lengths && group.members.size() > 1) print_typical(group);
+  if (has_lengths && group.members.size() > 1) print_typical(group, placement.tail_threshold);
 }
 
-// All jobs placed anew, in the order of the groups, at several probabilities.
+// Prints what the promises mean and which tails they count on.
+void print_promise(const Placement& placement) {
+  if (placement.probability >= 1) return;
+  print_line("promised: " + format_percent(placement.probability) +
+             " of the iterations, each over the same iteration alone, with tails that " +
+             words_of_tails(placement.tail_threshold) +
+             (placement.tail_threshold > 0
+                  ? "; a job that does not report its progress (PhaseClient.progress) breaks it"
+                  : "; no job has to report its progress"));
+}
+
+// All jobs placed anew, in the order of the groups. Empty if one finds no place.
+std::optional<Placement> placed_anew(const Placement& placement, double probability, double tail_threshold) {
+  Placement anew{placement.pools, {}, probability, tail_threshold};
+  DrawnIterations drawn;
+  PlacementRules rules;
+  rules.drawn = &drawn;
+  for (const Job& job : placement.jobs()) {
+    PlacementAnswer answer = place(anew, job, rules);
+    if (!answer.is_placed) return std::nullopt;
+    take(anew, std::move(answer));
+  }
+  return anew;
+}
+
+// Whether the groups of a placement keep another promise too, with one iteration of each job in a meta-iteration.
+bool keep(std::vector<Group> groups, double probability, double tail_threshold) {
+  DrawnIterations drawn;
+  return std::all_of(groups.begin(), groups.end(), [&](Group& group) {
+    group.turns.clear();
+    return drawn.keeps(group, probability, tail_threshold);
+  });
+}
+
+// The cheapest of the placement anew and of those with stronger promises, which may keep this one too: jobs are
+// placed one after the other, so that a weaker promise alone might find a dearer placement.
+std::optional<Placement> cheapest_anew(const Placement& placement, double probability, double tail_threshold,
+                                       const std::vector<Placement>& stronger) {
+  std::optional<Placement> cheapest = placed_anew(placement, probability, tail_threshold);
+  for (const Placement& other : stronger) {
+    if ((!cheapest || other.usd_per_hour() < cheapest->usd_per_hour()) &&
+        keep(other.groups, probability, tail_threshold))
+      cheapest = other;
+  }
+  return cheapest;
+}
+
+// Prints what the jobs cost at the bounds and at several probabilities, if tails stay and if they move, and why a
+// weaker promise costs more where it does.
 void print_certainty(const Placement& placement) {
-  Table table({"probability", "an hour", "rollout nodes", "training nodes"});
-  for (const double probability : {1.0, 0.99, 0.95, 0.9}) {
-    Placement anew{placement.pools, {}, probability};
-    DrawnIterations drawn;
-    PlacementRules rules;
-    rules.drawn = &drawn;
-    bool is_placed = true;
-    for (const Job& job : placement.jobs()) {
-      PlacementAnswer answer = place(anew, job, rules);
-      is_placed = is_placed && answer.is_placed;
-      if (answer.is_placed) take(anew, std::move(answer));
+  Table table({"probability", "tails", "an hour", "rollout nodes", "training nodes"});
+  table.align_left(1);
+  const auto add = [&](const std::string& name, const std::string& tails,
+                       const std::optional<Placement>& anew) {
+    table.add({name, tails, anew ? dollars(anew->usd_per_hour()) : "no place",
+               anew ? std::to_string(anew->rollout_nodes()) : "",
+               anew ? std::to_string(anew->training_nodes()) : ""});
+  };
+  const std::optional<Placement> always = placed_anew(placement, 1, 0);
+  add("always", "", always);
+  const double moves_at = placement.tail_threshold > 0 ? placement.tail_threshold : kWeaveThreshold;
+  std::map<double, double> dearest;  // by threshold
+  for (const double threshold : {0.0, moves_at}) {
+    std::vector<Placement> stronger;
+    if (always) stronger.push_back(*always);
+    for (const double probability : {0.99, 0.95, 0.9}) {
+      std::optional<Placement> anew = cheapest_anew(placement, probability, threshold, stronger);
+      add(format_percent(probability), threshold > 0 ? "move at " + format_percent(threshold) : "stay", anew);
+      if (!anew) continue;
+      dearest[threshold] = std::max(dearest[threshold], anew->usd_per_hour());
+      stronger.push_back(*std::move(anew));
     }
-    table.add({probability == 1 ? "always" : format_percent(probability),
-               is_placed ? dollars(anew.usd_per_hour()) : "no place", std::to_string(anew.rollout_nodes()),
-               std::to_string(anew.training_nodes())});
   }
   std::fputs(table.text().c_str(), stdout);
-  print_line("always: at the bounds, with every response of the maximum length");
+  print_line(
+      "always: no iteration takes longer than its job allows over the bound alone, with every response of the "
+      "maximum length");
+  print_line(
+      "with a probability: an iteration takes at most what its job allows over the same iteration alone");
+  constexpr double kCent = 0.01;
+  if (always && dearest[0] > always->usd_per_hour() + kCent)
+    print_line(
+        "these are different promises, and with tails that stay that with a probability costs more here: an "
+        "iteration with short responses may wait for other jobs as long as its bound leaves time, which is "
+        "more "
+        "than its job allows over that iteration alone");
+  if (dearest[moves_at] > dearest[0] + kCent)
+    print_line(
+        "tails that move cost more here than those that stay: the rest of a rollout takes longer on fewer "
+        "workers");
 }
 
 void print_candidates(const std::vector<Candidate>& candidates) {
@@ -179,6 +269,24 @@ Placement loaded(const PlacementFile& file, const CoscheduleOptions& options) {
   return placement;
 }
 
+// Throws Error(bad_input) if the times of the job are of other GPUs than those of a pool.
+void require_pools_of(const Job& job, const Pools& pools, const CoscheduleOptions& options) {
+  if (job.rollout_node_type.empty() && job.training_node_type.empty()) return;
+  const std::filesystem::path data = data_folder();
+  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
+  const auto known = [&](const std::string& type) {
+    const std::string name = facts.gpu_in(type).name;
+    return name.empty() ? type : name;
+  };
+  const auto require = [&](const char* phase, const std::string& of_job, const std::string& of_pool) {
+    if (of_job.empty() || known(of_job) == known(of_pool)) return;
+    throw_bad_input(options.job + ": the " + phase + " of \"" + job.name + "\" was predicted on " + of_job +
+                    ", and the " + phase + " pool of " + options.state + " has " + of_pool);
+  };
+  require("rollout", job.rollout_node_type, pools.rollout.node_type);
+  require("training", job.training_node_type, pools.training.node_type);
+}
+
 void require_kept(const Placement& placement) {
   if (const std::vector<std::string> broken = broken_promises(placement); !broken.empty())
     throw_machine_failed("internal error: the placement breaks a promise: " + broken.front());
@@ -196,6 +304,7 @@ int create_placement(const CoscheduleOptions& options) {
       pool_of(options.training_pool, "--training-pool", options, options.max_training_nodes);
   placement.pools.max_members = options.max_members;
   placement.probability = options.probability;
+  placement.tail_threshold = promised_threshold(options);
   const PlacementFile file(options.state, PlacementFile::Open::new_or_old);
   if (file.exists())
     throw_bad_input(options.state + ": exists already; remove it, or name another with --state");
@@ -214,6 +323,7 @@ int place_job(const CoscheduleOptions& options) {
   if (const Group* group = placement.group_of(job.name))
     throw_bad_input(options.job + ": job \"" + job.name + "\" is placed already, in group \"" + group->name +
                     "\" of " + options.state);
+  require_pools_of(job, placement.pools, options);
   PlacementAnswer answer = place(placement, job, rules, options.why);
   if (!answer.is_placed) {
     print_line(job.name + " has no place: " + answer.refusal);
@@ -236,11 +346,15 @@ int place_job(const CoscheduleOptions& options) {
   print_line(job.name + ": " + words_of(named) + ", which adds " + dollars(chosen.added_usd_per_hour) +
              " an hour");
   print_group(group, placement);
+  print_promise(placement);
   if (certain.is_placed) {
     Candidate in_certainty = certain.chosen;
     if (certain.at) in_certainty.group = certain.group.name;
     print_line("if every iteration had to keep the promises at the bounds, it would add " +
-               dollars(in_certainty.added_usd_per_hour) + " an hour: " + words_of(in_certainty));
+               dollars(in_certainty.added_usd_per_hour) + " an hour: " + words_of(in_certainty) +
+               (in_certainty.added_usd_per_hour < chosen.added_usd_per_hour
+                    ? "; that is another promise, which show --certainty explains"
+                    : ""));
   }
   print_cost(placement, options);
   if (options.why) print_candidates(candidates);
@@ -327,6 +441,7 @@ int show_placement(const CoscheduleOptions& options) {
     return kDone;
   }
   for (const Group& group : placement.groups) print_group(group, placement);
+  print_promise(placement);
   print_cost(placement, options);
   if (options.certainty) print_certainty(placement);
   const std::vector<std::string> broken = broken_promises(placement);

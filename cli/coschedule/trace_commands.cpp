@@ -21,6 +21,8 @@ namespace {
 JobTrace trace_of(const CoscheduleOptions& options, std::uint64_t seed) {
   TraceRules rules = options.rules;
   rules.seed = seed;
+  if (!options.trace.empty() && !options.csv.empty())
+    throw_bad_input("--trace and --csv are both traces; give one of them");
   if (!options.trace.empty()) return load_document<JobTrace>(options.trace).content;
   if (options.csv.empty()) return drawn_trace(rules, weave_pools());
   return in_file(options.csv, [&] { return trace_of_csv(read_text_file(options.csv), rules, weave_pools()); });
@@ -31,8 +33,8 @@ SimulationOptions simulation_options(const CoscheduleOptions& options, const Int
   SimulationOptions simulation;
   simulation.seed = seed;
   simulation.is_cancelled = &interrupt.flag();
-  simulation.tails = options.tails;
-  simulation.tail_threshold = options.tail_threshold;
+  simulation.tails = options.tails.value_or(TailRule::best);
+  simulation.tail_threshold = options.tail_threshold.value_or(kWeaveThreshold);
   if (options.probability < 1) simulation.probability = options.probability;
   simulation.restart_s = options.repack.restart_s;
   simulation.mean_time_between_failures_s = options.failures_every_s;

@@ -36,13 +36,13 @@ const DrawnIterations::Drawn& DrawnIterations::of(const Job& job) {
   return jobs_[job.name] = std::move(drawn);
 }
 
-KeptShares DrawnIterations::of(const Group& group) {
+KeptShares DrawnIterations::of(const Group& group, double tail_threshold) {
   const std::size_t members = group.members.size();
   std::vector<const Drawn*> drawn;
   for (const Member& member : group.members) drawn.push_back(&of(member.job));
   KeptShares chance{std::vector<double>(members, 0.0), std::vector<double>(members, 0.0)};
   std::vector<double> alone_s(members, 0.0), together_s(members, 0.0), last_end_s(members, 0.0);
-  const std::vector<double> thresholds(members, rules_.tail_threshold);
+  const std::vector<double> thresholds(members, tail_threshold);
   Rounds rounds(group);
   for (int i = 0; i < rules_.iterations + kWarmUp; ++i) {
     RunningGroup running{&group, {}, {}};
@@ -82,10 +82,10 @@ bool DrawnIterations::may_keep(const Group& group) {
   });
 }
 
-bool DrawnIterations::keeps(const Group& group, double probability) {
+bool DrawnIterations::keeps(const Group& group, double probability, double tail_threshold) {
   if (group.members.size() == 1) return true;  // alone
   if (!may_keep(group)) return false;
-  const KeptShares chance = of(group);
+  const KeptShares chance = of(group, tail_threshold);
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     if (chance.kept_fraction[m] < probability - kRounding ||
         chance.slowdown[m] > group.members[m].job.max_slowdown * (1 + kRounding))

@@ -1,5 +1,8 @@
 // Promises that hold with a probability: iterations of a group with drawn lengths instead of the bounds.
 //
+// The tails of rollouts stay, or move at the threshold of the placement: a promise that counts on tails that move is
+// broken by jobs that never report their progress.
+//
 // A member keeps its promise in an iteration if that takes at most max_slowdown times as long as the same iteration, with
 // the same lengths, alone. The bounds promise something else: no iteration takes longer than max_slowdown times the
 // bound alone, whatever the lengths are. Members without lengths run at their bounds.
@@ -18,7 +21,6 @@ namespace sextant::coschedule {
 struct ChanceRules {
   int iterations = 200;  // drawn
   std::uint64_t seed = 1;
-  double tail_threshold = kWeaveThreshold;  // 0: tails stay
 };
 
 // Shares by member.
@@ -33,9 +35,10 @@ class DrawnIterations {
  public:
   explicit DrawnIterations(ChanceRules rules = {}) : rules_(rules) {}
 
-  [[nodiscard]] KeptShares of(const Group& group);
+  // tail_threshold: as in Placement; 0: tails stay.
+  [[nodiscard]] KeptShares of(const Group& group, double tail_threshold);
   // Whether every member keeps its promise in that share of the iterations, and over all of them together.
-  [[nodiscard]] bool keeps(const Group& group, double probability);
+  [[nodiscard]] bool keeps(const Group& group, double probability, double tail_threshold);
   // Mean phases of the drawn iterations.
   [[nodiscard]] PhaseTimes mean_times(const Job& job) { return of(job).mean; }
   // Forgets a job whose lengths have changed.

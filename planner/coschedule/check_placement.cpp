@@ -65,17 +65,19 @@ void check_group(const Group& group, const Pools& pools, bool is_certain, std::v
 }
 
 // Other draws than those of the placement: shares differ by chance, by up to three standard errors.
-void check_chances(const Group& group, double probability, std::vector<std::string>& broken) {
+void check_chances(const Group& group, const Placement& placement, std::vector<std::string>& broken) {
+  const double probability = placement.probability;
   if (group.members.size() == 1) return;
   ChanceRules rules;
   rules.iterations = 400;
   rules.seed = 77;
   const double error = 3 * std::sqrt(probability * (1 - probability) * (1.0 / 200 + 1.0 / rules.iterations));
-  const KeptShares chance = DrawnIterations(rules).of(group);
+  const KeptShares chance = DrawnIterations(rules).of(group, placement.tail_threshold);
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     if (chance.kept_fraction[m] + error >= probability) continue;
     broken.push_back("group " + group.name + ": " + group.members[m].job.name + " keeps its promise in " +
-                     format_percent(chance.kept_fraction[m]) + " of its iterations, " +
+                     format_percent(chance.kept_fraction[m]) + " of its iterations" +
+                     (placement.tail_threshold > 0 ? " with tails that move" : " with tails that stay") + ", " +
                      format_percent(probability) + " are promised");
   }
 }
@@ -151,7 +153,7 @@ std::vector<std::string> broken_promises(const Placement& placement) {
     rollout_nodes += group.rollout_nodes;
     training_nodes += group.training_nodes;
     check_group(group, placement.pools, placement.probability >= 1, broken);
-    if (placement.probability < 1) check_chances(group, placement.probability, broken);
+    if (placement.probability < 1) check_chances(group, placement, broken);
   }
   const Pools& pools = placement.pools;
   if (pools.rollout.max_nodes > 0 && rollout_nodes > pools.rollout.max_nodes)

@@ -58,8 +58,9 @@ CoscheduledJob Coscheduler::place(std::string_view job, bool dry_run) {
   placed.group_rollout_nodes = answer.group.rollout_nodes;
   placed.group_training_nodes = answer.group.training_nodes;
   placed.added_usd_per_hour = answer.chosen.added_usd_per_hour;
-  placed.iteration_s = state_->placement.probability < 1 ? state_->drawn.of(answer.group).period_s
-                                                         : planned_turns(answer.group).period_s;
+  placed.iteration_s = state_->placement.probability < 1
+                           ? state_->drawn.of(answer.group, state_->placement.tail_threshold).period_s
+                           : planned_turns(answer.group).period_s;
   const std::vector<int> counts = iterations_of(answer.group);
   for (std::size_t m = 0; m < counts.size(); ++m) {
     if (answer.group.members[m].job.name == parsed.name) placed.iterations = counts[m];

@@ -19,7 +19,8 @@ Kind<double> number_from_to(double minimum, double maximum, std::string_view ref
 
 // A job may allow nothing beside it.
 Kind<double> slowdown() {
-  return number_from_to(1, 1e6, "expected a number from 1 to 1e6: a job is not faster in a group than alone");
+  return number_from_to(1, 1e6,
+                        "expected a number from 1, as a job is not faster in a group than alone, to 1e6");
 }
 
 Kind<double> phase_s() { return number_from_to(1e-6, 1e9, "expected seconds from 1e-6 to 1e9"); }
@@ -85,6 +86,10 @@ const Fields<Job>& job_fields() {
       optional(
           "colocated_rollout_s", &Job::colocated_rollout_s, seconds(),
           "Rollout on the training nodes instead, for the baselines that use these alone; 0: as rollout_s."),
+      optional(
+          "rollout_node_type", &Job::rollout_node_type, text(),
+          "Type of the GPUs that `rollout_s` is of; missing: any. `place` refuses a pool of another type."),
+      optional("training_node_type", &Job::training_node_type, text(), "The same for training."),
       optional("length_drift", &Job::length_drift, number_from_to(-2, 2, "expected a number from -2 to 2"),
                "In a trace: lengths at the end of the run are 1 + 0.5 times this as long; negative: shorter."),
       optional("arrival_s", &Job::arrival_s, seconds(), "In a trace: when the job arrives."),
@@ -152,8 +157,12 @@ const Fields<Placement>& placement_fields() {
   static const Fields<Placement> fields{
       required("pools", &Placement::pools, object(pools_fields()), "The pools that the jobs share."),
       required("groups", &Placement::groups, list_of(object(group_fields())), "Groups of jobs."),
-      optional("probability", &Placement::probability, share("expected a number <= 1"),
+      optional("probability", &Placement::probability, number_from_to(0.5, 1, "expected a share from 0.5 to 1"),
                "Share of the iterations in which each job keeps its promise; 1: always, at the bounds."),
+      optional("tail_threshold", &Placement::tail_threshold,
+               number_from_to(0, 0.999, "expected a share from 0 to 0.999; 0: tails stay"),
+               "Share of the responses that have ended when the tail of a rollout moves, which promises with a "
+               "probability count on; 0: tails stay. Missing, as before version 1.2: 0.8."),
   };
   return fields;
 }

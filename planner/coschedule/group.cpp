@@ -56,6 +56,8 @@ namespace {
 void check_turns(const JsonView& view, const Group& group, bool is_certain) {
   if (!is_certain)
     view.fail("jobs with a promise of a probability have one iteration each in a meta-iteration");
+  constexpr std::size_t kMaxTurns = 64;
+  if (group.turns.size() > kMaxTurns) view.fail("expected at most " + std::to_string(kMaxTurns) + " turns");
   std::set<int> members;
   for (const int turn : group.turns) {
     if (turn < 0 || turn >= static_cast<int>(group.members.size()))

@@ -32,15 +32,21 @@ struct Group {
   friend bool operator==(const Group&, const Group&) = default;
 };
 
+inline constexpr double kWeaveThreshold = 0.8;  // share of the responses that have ended, in section 4.3
+
 // All groups of both pools: what `sextant coschedule` reads and writes.
 struct Placement {
   static constexpr std::string_view kKind = "placement";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: turns
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: turns; 1.2: tail_threshold, GPUs of jobs
 
   Pools pools;
   std::vector<Group> groups;
   double probability =
       1;  // of an iteration in which a job keeps its promise (chance.h); 1: at the bounds, always
+  // Promises with a probability count on every job to move the tail of its rollout when that share of the responses
+  // has ended, and `run` asks it to. 0: tails stay. A document that says nothing means the share of the paper, as
+  // all did before version 1.2; `create` writes 0, which also holds for jobs that never report their progress.
+  double tail_threshold = kWeaveThreshold;
 
   [[nodiscard]] double usd_per_hour() const;
   [[nodiscard]] int rollout_nodes() const;

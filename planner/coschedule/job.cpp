@@ -22,6 +22,7 @@ JobTrace JobTrace::parse(const JsonView& view) {
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     const Job& job = trace.jobs[i];
     if (!names.insert(job.name).second) views[i].required("name").fail("another job has this name");
+    if (job.duration_s <= 0) views[i].fail("expected duration_s, which is greater than 0 in a trace");
     if (job.arrival_s < last_s) views[i].required("arrival_s").fail("earlier than the job before");
     last_s = job.arrival_s;
     if (const std::string reason = why_not_alone(job, trace.pools); !reason.empty()) views[i].fail(reason);

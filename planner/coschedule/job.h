@@ -34,7 +34,9 @@ struct Job {
   double training_warm_start_s = 0;    // likewise
   std::optional<Responses> responses;  // lengths, which decide what iterations really take
   double colocated_rollout_s = 0;      // rollout_s on the training nodes instead; 0: the same as rollout_s
-  double length_drift = 0;             // over the run (drift.h); 0: none
+  // Types of the GPUs that the times are of; empty: not stated, and any.
+  std::string rollout_node_type, training_node_type;
+  double length_drift = 0;  // over the run (drift.h); 0: none
   // For simulations.
   double arrival_s = 0;
   double duration_s = 0;        // running alone
@@ -87,7 +89,7 @@ struct Pools {
 // Jobs that arrive, for `sextant coschedule simulate`; by arrival.
 struct JobTrace {
   static constexpr std::string_view kKind = "job_trace";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: GPUs of jobs
 
   Pools pools;
   std::vector<Job> jobs;
@@ -101,7 +103,7 @@ struct JobTrace {
 // A job on its own document, for `sextant coschedule place`.
 struct JobDocument {
   static constexpr std::string_view kKind = "job";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: GPUs
 
   Job job;
 

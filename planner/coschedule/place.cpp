@@ -137,11 +137,12 @@ class Search {
 
   // The new member's turn comes last or, if promises are not kept then, earlier.
   [[nodiscard]] bool keeps_by_chance(Group& with, Candidate& candidate) {
+    if (keeps_at_bounds_without_lengths(with, candidate)) return true;
     const std::size_t last = with.members.size() - 1;
     Group best = with;
     for (std::size_t at = last; at > 0; --at) {
-      if (drawn_.keeps(with, placement_.probability)) {
-        if (explains_) candidate.period_s = drawn_.of(with).period_s;
+      if (drawn_.keeps(with, placement_.probability, placement_.tail_threshold)) {
+        if (explains_) candidate.period_s = drawn_.of(with, placement_.tail_threshold).period_s;
         return true;
       }
       std::swap(with.members[at], with.members[at - 1]);
@@ -151,8 +152,23 @@ class Search {
     return false;
   }
 
+  // Members without lengths run at their bounds, so that an order of turns which keeps the promises there is tried too.
+  [[nodiscard]] bool keeps_at_bounds_without_lengths(Group& with, Candidate& candidate) {
+    const bool has_lengths = std::any_of(with.members.begin(), with.members.end(),
+                                         [](const Member& member) { return member.job.responses.has_value(); });
+    const double limit_s = max_iteration_s(with) * (1 + kRounding);
+    if (has_lengths || std::max(load_s(with), cycle_s(with)) > limit_s) return false;
+    const Turns turns = best_turns(with, limit_s);
+    Group ordered = in_order(with, turns.order);
+    if (turns.period_s > limit_s || !drawn_.keeps(ordered, placement_.probability, placement_.tail_threshold))
+      return false;
+    if (explains_) candidate.period_s = turns.period_s;
+    with = std::move(ordered);
+    return true;
+  }
+
   void explain_chance(const Group& with, Candidate& candidate) {
-    const KeptShares chance = drawn_.of(with);
+    const KeptShares chance = drawn_.of(with, placement_.tail_threshold);
     candidate.period_s = chance.period_s;
     for (std::size_t m = 0; m < with.members.size(); ++m) {
       const Job& job = with.members[m].job;
@@ -160,7 +176,8 @@ class Search {
       candidate.refusal = job.name + " would keep its promise in " + format_percent(chance.kept_fraction[m]) +
                           " of its iterations, and take " + format_number(chance.slowdown[m]) +
                           " times as long as alone; " + format_percent(placement_.probability) + " and " +
-                          format_number(job.max_slowdown) + " times are promised";
+                          format_number(job.max_slowdown) + " times are promised" +
+                          (placement_.tail_threshold > 0 ? ", with tails that move" : ", with tails that stay");
       return;
     }
   }

@@ -78,6 +78,9 @@ class Simulator {
       : trace_(trace), policy_(policy), options_(options), state_{Random(options.seed), DrawnIterations()} {
     placement_.pools = trace.pools;
     if (policy.is_by_chance) placement_.probability = options.probability;
+    placement_.tail_threshold = options.tails == TailRule::stay    ? 0
+                                : options.tails == TailRule::fixed ? options.tail_threshold
+                                                                   : kWeaveThreshold;
     result_.policy = std::string(policy.name);
     result_.seed = options.seed;
   }

@@ -80,6 +80,8 @@ struct Simulation {
 struct SimulationOptions {
   std::uint64_t seed = 1;  // of policies that draw
   bool keeps_jobs = true;  // false: only sums, for long traces
+  // Promises with a probability count on the tails that are simulated. With TailRule::best they count on kWeaveThreshold, from
+  // which the best thresholds are searched, so that no typical iteration is longer than with it.
   TailRule tails = TailRule::best;
   double tail_threshold = kWeaveThreshold;  // of TailRule::fixed
   double probability = 0.95;                // of policies by chance

@@ -17,8 +17,6 @@
 
 namespace sextant::coschedule {
 
-inline constexpr double kWeaveThreshold = 0.8;  // share of the responses that have ended, in section 4.3
-
 // Phases of an iteration alone, without warm starts.
 struct PhaseTimes {
   double rollout_s = 0, training_s = 0, sync_s = 0;

@@ -126,7 +126,11 @@ std::optional<Section> placement_section(const ReportInput& input) {
                      format_number(usd) + " an hour.";
   if (placement.probability < 1) {
     text += " Each job keeps its promise in at least " + format_percent(placement.probability) +
-            " of its iterations.";
+            " of its iterations, " +
+            (placement.tail_threshold > 0
+                 ? "if every job moves the tail of its rollout when " +
+                       format_percent(placement.tail_threshold) + " of the responses have ended."
+                 : "also if the tails of rollouts stay.");
   } else {
     const bool may_grow = std::any_of(placement.groups.begin(), placement.groups.end(), has_grown);
     const double bound =

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 
 #include "core/csv.h"
 #include "planner/coschedule/draws.h"
@@ -88,12 +90,18 @@ JobTrace drawn_trace(const TraceRules& rules, const Pools& pools) {
 JobTrace trace_of_csv(std::string_view csv, const TraceRules& rules, const Pools& pools) {
   JobTrace trace{pools, {}};
   double last_s = 0;
+  std::set<std::string> names;
   const CsvTable table = parse_csv(csv, "trace");
   for (const CsvRow& row : table.rows()) {
     Job job = drawn_job(rules.profile, rules.min_slowdown, rules.max_slowdown, rules.seed, trace.jobs.size());
     job.name = row.text("job");
     job.arrival_s = row.non_negative("arrival_s");
     job.duration_s = row.positive("duration_s");
+    constexpr double kMax_s = 1e12;  // as in documents
+    if (job.arrival_s > kMax_s || job.duration_s > kMax_s)
+      throw_bad_input(row.place() + ": arrival_s and duration_s are at most 1e12 s");
+    if (!names.insert(job.name).second)
+      throw_bad_input(row.place() + ": another job has the name \"" + job.name + "\"");
     apply(rules, trace.jobs.size(), job);
     if (job.arrival_s < last_s) throw_bad_input(row.place() + ": arrival_s is earlier than in the row before");
     last_s = job.arrival_s;

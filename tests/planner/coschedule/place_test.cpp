@@ -348,7 +348,7 @@ TEST(PlacementDocument, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("/groups/0/members/0/rollout_nodes", {1}), HasSubstr("ascending numbers below 1"));
   EXPECT_THAT(refusal("/groups/0/members/0/rollout_nodes", {0, 0}), HasSubstr("expected 1 nodes"));
   EXPECT_THAT(refusal("/groups/0/members/1/job/name", "a"), HasSubstr("another job has this name"));
-  EXPECT_THAT(refusal("/groups/0/members/1/job/max_slowdown", 0.5), HasSubstr("from 1 to 1e6"));
+  EXPECT_THAT(refusal("/groups/0/members/1/job/max_slowdown", 0.5), HasSubstr("from 1, as a job is not"));
   EXPECT_THAT(refusal("/groups/0/members/1/job/rollout_s", 1e300), HasSubstr("1e-6 to 1e9"));
   EXPECT_THAT(refusal("/groups/0/members/1/job/rollout_nodes", 2147483647), HasSubstr("from 1 to 1024"));
   EXPECT_THAT(refusal("/pools/rollout/usd_per_gpu_hour", 1e300), HasSubstr("from 0 to 1e6"));
@@ -357,6 +357,7 @@ TEST(PlacementDocument, RefusesWhatCannotBe) {
 
 TEST(JobTraceDocument, RefusesTimeThatGoesBackAndJobsThatFitNowhere) {
   JobTrace trace{testing::pools(), {job("a", 1, 1), job("b", 1, 1)}};
+  for (Job& of : trace.jobs) of.duration_s = 10;
   trace.jobs[0].arrival_s = 5;
   Json json = trace.to_json();
   EXPECT_THROW((void)JobTrace::parse(JsonView(json)), Error);
