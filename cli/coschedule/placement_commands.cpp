@@ -165,7 +165,7 @@ void print_promise(const Placement& placement) {
              " of the iterations, each over the same iteration alone, with tails that " +
              words_of_tails(placement.tail_threshold) +
              (placement.tail_threshold > 0
-                  ? "; a job that does not report its progress (PhaseClient.progress) breaks it"
+                  ? "; a job that does not report its progress (PhaseClient.progress) may break it"
                   : "; no job has to report its progress"));
 }
 
