@@ -19,8 +19,8 @@ namespace {
 // The state of a running search: one plan like a good one, and many near it. Tables are warm, as they are after
 // the first thousands of a search's millions of evaluations.
 struct Searched {
-  Cluster cluster = testing::mixed_64();
-  Workflow workflow = testing::ppo_8b();
+  Cluster cluster = test::mixed_64();
+  Workflow workflow = test::ppo_8b();
   Coefficients coefficients;
   Evaluator evaluator{{cluster, workflow, coefficients}};
 
@@ -28,7 +28,7 @@ struct Searched {
   [[nodiscard]] Candidate plan(std::mt19937& random) {
     ShapeLimits limits;
     limits.tensor_parallel_limit = 8;
-    return testing::random_candidate(random, evaluator, workflow, cluster, limits);
+    return test::random_candidate(random, evaluator, workflow, cluster, limits);
   }
 };
 
@@ -94,8 +94,8 @@ BENCHMARK(move_evaluations)->Name("planner.move_evaluations_per_s");
 
 // Steps of ReaL's Markov chain, its table of options included: what a second's budget buys.
 void mcmc_steps(benchmark::State& state) {
-  const Cluster cluster = testing::mixed_64();
-  const Workflow workflow = testing::ppo_8b();
+  const Cluster cluster = test::mixed_64();
+  const Workflow workflow = test::ppo_8b();
   const Coefficients coefficients;
   PlanRequest request{cluster, workflow, coefficients};
   constexpr std::uint64_t kSteps = 300'000;
@@ -117,8 +117,8 @@ std::uint64_t proved(const Cluster& cluster, const Workflow& workflow) {
 
 // PPO with an actor and a critic of 8B on two machines of eight A100.
 void exact_16gpu(benchmark::State& state) {
-  const Cluster cluster = testing::cluster_of({{"a100", 2}});
-  const Workflow workflow = testing::ppo_8b();
+  const Cluster cluster = test::cluster_of({{"a100", 2}});
+  const Workflow workflow = test::ppo_8b();
   std::uint64_t nodes = 0;
   for (auto _ : state) nodes = proved(cluster, workflow);
   state.counters["nodes"] = static_cast<double>(nodes);
@@ -130,7 +130,7 @@ BENCHMARK(exact_16gpu)->Name("planner.exact_16gpu_s")->Unit(benchmark::kSecond);
 void exact_24gpu_worst(benchmark::State& state) {
   double worst_s = 0, all_s = 0, instances = 0, nodes = 0;
   for (auto _ : state) {
-    for (const testing::Instance& instance : testing::instances_of_24()) {
+    for (const test::Instance& instance : test::instances_of_24()) {
       const auto start = std::chrono::steady_clock::now();
       nodes = std::max(nodes, static_cast<double>(proved(instance.cluster, instance.workflow)));
       const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -152,7 +152,7 @@ BENCHMARK(exact_24gpu_worst)
 
 // Responses as long tails are, so that the plan is made over sampled windows (section 4.2.2).
 Workflow long_tailed() {
-  Workflow workflow = testing::hex_grpo();
+  Workflow workflow = test::hex_grpo();
   Lengths& lengths = workflow.response_tokens;
   lengths = {};
   lengths.kind = LengthKind::lognormal;
@@ -172,7 +172,7 @@ PlanResult planned(PlanResult (*plan)(const PlanRequest&), const Cluster& cluste
 // AReaL-Hex's scheduler on its own cluster (seed 003, section 4.4), GRPO 8B, asynchronous. The paper's own took
 // 14.9 s at 24 GPUs and 2.0 min at 56 (Table 5).
 void two_phase(benchmark::State& state, int h800_machines, int h20_machines, double target_s) {
-  const Cluster cluster = testing::hex_cluster(h800_machines, h20_machines);
+  const Cluster cluster = test::hex_cluster(h800_machines, h20_machines);
   const Workflow workflow = long_tailed();
   std::uint64_t plans = 0;
   for (auto _ : state) plans = planned(plan_by_two_phase, cluster, workflow).candidates;
@@ -187,7 +187,7 @@ BENCHMARK(two_phase_56gpu)->Name("planner.two_phase_56gpu_s")->Unit(benchmark::k
 // The planner with one of its phases replaced by an exhaustive one (Table 5); the time is that of the latter.
 void two_phase_ablation(benchmark::State& state, PlanResult (*exhaustive)(const PlanRequest&),
                         int h800_machines, int h20_machines) {
-  const Cluster cluster = testing::hex_cluster(h800_machines, h20_machines);
+  const Cluster cluster = test::hex_cluster(h800_machines, h20_machines);
   const Workflow workflow = long_tailed();
   const double guided_s = planned(plan_by_two_phase, cluster, workflow).prediction->iteration_s;
   double all_s = 0;
@@ -214,7 +214,7 @@ BENCHMARK(two_phase_56gpu_all)
 
 // Why a plan is the answer: alternatives planned, savings and flips predicted.
 void explain_gpus(benchmark::State& state, int gpus, double target_s) {
-  const testing::Instance instance = testing::instance_of(gpus);
+  const test::Instance instance = test::instance_of(gpus);
   const Coefficients coefficients;
   PlanRequest request{instance.cluster, instance.workflow, coefficients};
   constexpr std::uint64_t kFirstPlans = 500;

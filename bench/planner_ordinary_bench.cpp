@@ -23,7 +23,7 @@ namespace sextant {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::OrdinaryQuestion;
+using test::OrdinaryQuestion;
 
 constexpr double kBudget_s = 2;
 
@@ -40,10 +40,10 @@ Coefficients coefficients_of(const fs::path& data, const std::string& framework)
 
 Outcome answer(const OrdinaryQuestion& question, const FrameworkProfile& profile, const Facts& facts,
                const fs::path& data) {
-  const Cluster cluster = testing::cluster_of(question, facts);
-  const Workflow workflow = testing::workflow_of(question, facts);
+  const Cluster cluster = test::cluster_of(question, facts);
+  const Workflow workflow = test::workflow_of(question, facts);
   const Coefficients coefficients = coefficients_of(data, profile.coefficients);
-  const Plan recipe = testing::recipe_of(question, profile, workflow, cluster);
+  const Plan recipe = test::recipe_of(question, profile, workflow, cluster);
   Outcome outcome;
   check_plan(recipe, workflow, cluster);
   const Prediction of_recipe = predict(cluster, workflow, recipe, coefficients, profile.coefficients);
@@ -76,7 +76,7 @@ void ordinary_questions(benchmark::State& state) {
   const std::vector<FrameworkProfile> profiles = load_framework_profiles(data / "frameworks");
   double worst_ratio = 0, longest_s = 0, missed = 0, asked = 0, fits = 0;
   for (auto _ : state) {
-    for (const OrdinaryQuestion& question : testing::ordinary_questions()) {
+    for (const OrdinaryQuestion& question : test::ordinary_questions()) {
       const FrameworkProfile* profile = find_profile(profiles, question.framework);
       if (profile == nullptr) throw std::runtime_error("no profile " + question.framework);
       const Outcome outcome = answer(question, *profile, facts, data);

@@ -19,7 +19,7 @@
 namespace sextant {
 namespace {
 
-using testing::Instance;
+using test::Instance;
 
 constexpr std::uint64_t kSeeds = 5;
 constexpr double kGood = 1.01;  // of the best that any of the searches found
@@ -144,8 +144,8 @@ void mpi_speedup(benchmark::State& state) {
         ++count;
       }
     };
-    add(testing::instances_of_24(), 4, 200'000);
-    add(testing::instances_of_64(), 6, 400'000);
+    add(test::instances_of_24(), 4, 200'000);
+    add(test::instances_of_64(), 6, 400'000);
   }
   state.counters["speedup"] = std::exp(log_seconds / count);
   state.counters["by_evaluations"] = std::exp(log_evaluations / count);
@@ -174,7 +174,7 @@ void mpi_half_time_gap(benchmark::State& state) {
       }
       return instances.size() * kPairs;
     };
-    const std::size_t pairs = add(testing::instances_of_24(), 1) + add(testing::instances_of_64(), 2);
+    const std::size_t pairs = add(test::instances_of_24(), 1) + add(test::instances_of_64(), 2);
     log_ratios /= static_cast<double>(pairs);
   }
   state.counters["gap"] = std::exp(log_ratios) - 1;

@@ -22,7 +22,7 @@
 namespace sextant {
 namespace {
 
-using testing::Instance;
+using test::Instance;
 
 PlanResult found(const Instance& instance, PlanResult (*plan)(const PlanRequest&), double seconds,
                  std::uint64_t seed = 1, int threads = 1) {
@@ -76,7 +76,7 @@ double worst_gap(const std::vector<Instance>& instances, const std::vector<doubl
 // no plan is below, and as sha-ea is used, with sets that overlap and moves of single devices, layers and
 // sequences, by fewer seeds of which none is left out.
 void sha_ea_24gpu(benchmark::State& state) {
-  const std::vector<Instance> instances = testing::instances_of_24();
+  const std::vector<Instance> instances = test::instances_of_24();
   std::vector<double> proved_s;
   for (const Instance& instance : instances) {
     const PlanResult result = found(
@@ -110,7 +110,7 @@ void ilp_24gpu(benchmark::State& state) {
   const double seconds = asked == nullptr ? kThreeMinutes_s : std::stod(asked);
   double proved = 0, worst = 0, count = 0;
   for (auto _ : state) {
-    for (const Instance& instance : testing::instances_of_24()) {
+    for (const Instance& instance : test::instances_of_24()) {
       const PlanResult best = found(
           instance, [](const PlanRequest& request) { return plan_exactly(request); }, 600);
       const PlanResult result = found(
@@ -143,7 +143,7 @@ double long_search_s() {
 void sha_ea_64gpu(benchmark::State& state) {
   const double long_s = long_search_s();
   constexpr int kCores = 2;
-  const std::vector<Instance> instances = testing::instances_of_64();
+  const std::vector<Instance> instances = test::instances_of_64();
   std::vector<double> best_s;
   for (const Instance& instance : instances) {
     double best = found(instance, plan_by_mcmc, long_s).prediction->iteration_s;
@@ -166,9 +166,8 @@ BENCHMARK(sha_ea_64gpu)
 void beside_baselines(benchmark::State& state) {
   constexpr double kEach_s = 4;
   constexpr double kNothing_s = std::numeric_limits<double>::infinity();
-  std::vector<Instance> instances = testing::instances_of_64();
-  for (Instance& instance : testing::instances_of_64_short_of_memory())
-    instances.push_back(std::move(instance));
+  std::vector<Instance> instances = test::instances_of_64();
+  for (Instance& instance : test::instances_of_64_short_of_memory()) instances.push_back(std::move(instance));
   const auto seconds = [](const Instance& instance, const Planner& planner) {
     const Coefficients coefficients;
     PlanRequest request{instance.cluster, instance.workflow, coefficients};
@@ -226,7 +225,7 @@ struct Scaled {
 Scaled scaled(int gpus, double budget_s, double other_budget_s) {
   constexpr int kCores = 2;
   constexpr double kGood = 1.02;
-  const Instance instance = testing::instance_of(gpus);
+  const Instance instance = test::instance_of(gpus);
   Scaled out;
   (void)peak_bytes();
   const PlanResult result = found(instance, plan_by_sha_ea, budget_s, 1, kCores);
@@ -306,7 +305,7 @@ const int kAdded = [] {
 // The same number of evaluations by one thread and by two, in turns, since the machine's speed changes.
 void thread_speedup(benchmark::State& state) {
   constexpr int kPairs = 7;
-  const Instance instance = testing::instances_of_64().front();
+  const Instance instance = test::instances_of_64().front();
   const Coefficients coefficients;
   PlanRequest request{instance.cluster, instance.workflow, coefficients};
   request.budget.evaluations = 400'000;

@@ -37,18 +37,18 @@ std::set<std::string> types_of(const PreparedRun& run) {
 
 // The effect of a parameter's prior deviation on the logarithm of a predicted number, and the variance added by
 // owners that the fit never saw.
-struct Slopes {
+struct RunSlopes {
   std::vector<int> columns;                 // parameters
   std::vector<std::vector<double>> by_log;  // by time and column: slope of the log prediction
   std::vector<std::vector<double>> unseen;  // by time and column: variance
 };
 
-Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
+RunSlopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
   RunGradient gradient(run, posterior.parameters);
   gradient.find_relevant(posterior.coordinates.data());
   const RunGradient::Result& result = gradient.evaluate(posterior.coordinates.data());
   const std::set<std::string> types = types_of(run);
-  Slopes slopes;
+  RunSlopes slopes;
   slopes.columns = gradient.columns();
   std::vector<double> unseen;
   for (const int column : slopes.columns) {
@@ -73,7 +73,7 @@ Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
 }
 
 // For each parameter: the slope of one log prediction times the deviation of its prior.
-std::vector<double> scaled_slopes_of(const Posterior& posterior, const Slopes& slopes, std::size_t time) {
+std::vector<double> scaled_slopes_of(const Posterior& posterior, const RunSlopes& slopes, std::size_t time) {
   std::vector<double> scaled(posterior.parameters.size(), 0.0);
   for (std::size_t c = 0; c < slopes.columns.size(); ++c) {
     const auto p = static_cast<std::size_t>(slopes.columns[c]);
@@ -139,7 +139,7 @@ double Posterior::covariance_of(int a, int b) const {
 }
 
 std::vector<double> Posterior::log_variances(const PreparedRun& run) const {
-  const Slopes slopes = slopes_of(*this, run);
+  const RunSlopes slopes = slopes_of(*this, run);
   std::vector<double> variances;
   for (std::size_t t = 0; t < slopes.by_log.size(); ++t) {
     const std::vector<double> scaled = scaled_slopes_of(*this, slopes, t);
@@ -155,7 +155,7 @@ std::vector<double> Posterior::log_variances(const PreparedRun& run) const {
 }
 
 std::vector<Posterior::Influence> Posterior::influences(const PreparedRun& run, int time) const {
-  const Slopes slopes = slopes_of(*this, run);
+  const RunSlopes slopes = slopes_of(*this, run);
   const auto t = static_cast<std::size_t>(time);
   const std::vector<double> scaled = scaled_slopes_of(*this, slopes, t);
   std::vector<double> variance(scaled.size());
@@ -176,7 +176,7 @@ std::vector<Posterior::Influence> Posterior::influences(const PreparedRun& run, 
 }
 
 Eigen::MatrixXd scaled_slopes(const Posterior& posterior, const PreparedRun& run) {
-  const Slopes slopes = slopes_of(posterior, run);
+  const RunSlopes slopes = slopes_of(posterior, run);
   const auto n = static_cast<Eigen::Index>(posterior.parameters.size());
   Eigen::MatrixXd all(static_cast<Eigen::Index>(slopes.by_log.size()), n);
   for (std::size_t t = 0; t < slopes.by_log.size(); ++t) {

@@ -27,7 +27,7 @@ struct InitOptions {
 };
 
 constexpr std::array kInitKinds{"cluster", "workflow", "plan"};
-constexpr const char* kUsualGpus = "1x8xH100";
+constexpr const char* kExampleGpus = "1x8xH100";
 constexpr const char* kUsualModel = "Qwen/Qwen3-8B";
 
 // The meaning of a member, by its place: "/nodes/*/region".
@@ -168,7 +168,8 @@ std::string commented_text(const std::string& kind, const T& content) {
 
 std::string example_of(InitOptions& options) {
   ModelInputs& inputs = options.inputs;
-  if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty()) inputs.cluster_in_words.gpus = kUsualGpus;
+  if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty())
+    inputs.cluster_in_words.gpus = kExampleGpus;
   if (inputs.workflow.empty() && inputs.workflow_in_words.model.empty())
     inputs.workflow_in_words.model = kUsualModel;
   const LoadedInputs loaded = load(inputs);

@@ -1,11 +1,11 @@
 # What a build can choose, and what it found. Optional libraries are AUTO (use when found), ON (must be found)
 # or OFF; each find sets SEXTANT_HAVE_<LIB> and a reason that the summary prints.
 
-option(SEXTANT_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+set(SEXTANT_TESTS ${PROJECT_IS_TOP_LEVEL} CACHE STRING "Build the tests (ON, OFF, or PARTS: only of what calls optional parts)")
 option(SEXTANT_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SEXTANT_LAB "Build sextant-lab: accuracy figures, experiments of papers, evidence for priors" OFF)
 option(SEXTANT_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
-option(SEXTANT_BATCHED "Compile libraries and tests eight files at a time" ON)
+set(SEXTANT_BATCH_SIZE 24 CACHE STRING "Sources of a library or a test that are compiled as one (0: each alone)")
 set(SEXTANT_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,undefined or thread")
 
 if(SEXTANT_TESTS)  # which run it
@@ -24,6 +24,13 @@ foreach(option SEXTANT_MPI SEXTANT_CUDA SEXTANT_CBC SEXTANT_YAML SEXTANT_TOML SE
     message(FATAL_ERROR "${option} must be AUTO, ON or OFF, not '${${option}}'")
   endif()
 endforeach()
+
+# Development builds link with LLVM's linker where it is installed: it takes less than half the time.
+find_program(SEXTANT_LLD ld.lld)
+mark_as_advanced(SEXTANT_LLD)
+if(SEXTANT_LLD)
+  add_link_options($<$<CONFIG:RelWithDebInfo>:-fuse-ld=lld>)
+endif()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)

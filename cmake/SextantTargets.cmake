@@ -50,11 +50,13 @@ function(sextant_unproven_headers out headers)
   set(${out} ${unproven} PARENT_SCOPE)
 endfunction()
 
-# sextant_batch(target file.cpp ...) compiles a target's sources eight at a time as one, which takes a third of the time:
-# most of a small source is the headers and templates that the next one needs too. No two sources of a target may then
-# give one name to different things, anonymous namespace or not. Files that do so are named and compiled alone.
+# sextant_batch(target file.cpp ...) compiles SEXTANT_BATCH_SIZE sources of a target as one, which takes a quarter of the
+# time: most of a small source is the headers and templates that the next one needs too. No two sources of a target may
+# then give one name to different things, anonymous namespace or not. Files that do so are named and compiled alone.
 function(sextant_batch target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SEXTANT_BATCHED} UNITY_BUILD_BATCH_SIZE 8)
+  if(SEXTANT_BATCH_SIZE GREATER 1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${SEXTANT_BATCH_SIZE})
+  endif()
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
@@ -157,6 +159,9 @@ set(SEXTANT_QUICK_COMPILATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithD
 # sextant_add_built_files(cli_test sextant_talkative ...): what these targets make is built before the test, which gets
 # its paths by built_file("sextant_talkative") (tests/core/built_files.h).
 function(sextant_add_built_files test)
+  if(NOT TARGET ${test})
+    return()
+  endif()
   set(cases)
   foreach(target ${ARGN})
     string(APPEND cases "  if (target == \"${target}\") return \"$<TARGET_FILE:${target}>\";\n")
@@ -175,21 +180,24 @@ ${cases}  return {};
   endif()
 endfunction()
 
-# sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2] [TIMEOUT s] [COST s] [PROCESSORS 2] [JSON])
+# sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2 3] [TIMEOUT s] [COST s] [PROCESSORS 2] [JSON])
 # JSON: most of its sources use JSON itself (core/json_value.h). COST s: about how long its longest test takes, for those
 # that had better begin first. PROCESSORS 2: its tests start several busy processes.
-# A gtest program, each of its tests a test of ctest. With RANKS n the whole program is one test, run by the MPI
-# launcher on n ranks. Its sources are compiled eight at a time, as one: small as they are, most of each is headers and
-# templates that the others need too, and 40 of the planner's take a third. So no two of a program may give one name to
-# different things, anonymous namespace or not; what several need is a header's.
+# A gtest program, each of its tests a test of ctest. With RANKS the whole program is a test for each number of ranks
+# (core_json_2_ranks), run by the MPI launcher. LABELS once: calls no optional part, so it is left out where
+# SEXTANT_TESTS is PARTS. Its sources are compiled in batches (sextant_batch); what several of them need
+# lies in a header.
 function(sextant_add_test name)
-  cmake_parse_arguments(ARG "JSON" "RANKS;TIMEOUT;COST;PROCESSORS" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "JSON" "TIMEOUT;COST;PROCESSORS" "SOURCES;DEPENDS;LABELS;RANKS" ${ARGN})
+  if(SEXTANT_TESTS STREQUAL "PARTS" AND ARG_LABELS MATCHES "once|accuracy")
+    return()
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   set(target ${name}_test)
   add_executable(${target} ${ARG_SOURCES})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SEXTANT_BATCHED} UNITY_BUILD_BATCH_SIZE 8)
+  sextant_batch(${target})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_compile_definitions(${target} PRIVATE SEXTANT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
                                                SEXTANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
@@ -206,11 +214,14 @@ function(sextant_add_test name)
     target_precompile_headers(${target} REUSE_FROM sextant_test_headers)
   endif()
   if(ARG_RANKS)
-    add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS}
-                                  $<TARGET_FILE:${target}>)
-    set_tests_properties(
-      ${name} PROPERTIES LABELS "mpi;${ARG_LABELS}" PROCESSORS ${ARG_RANKS} TIMEOUT ${ARG_TIMEOUT}
-                         ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+    foreach(ranks ${ARG_RANKS})
+      set(test ${name}_${ranks}_ranks)
+      add_test(NAME ${test} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+                                    $<TARGET_FILE:${target}>)
+      set_tests_properties(
+        ${test} PROPERTIES LABELS "mpi;${ARG_LABELS}" PROCESSORS ${ranks} TIMEOUT ${ARG_TIMEOUT}
+                           ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+    endforeach()
   else()
     set(properties TIMEOUT ${ARG_TIMEOUT})
     if(ARG_COST)

@@ -7,7 +7,7 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<Semantics, 6> kTable{{
+constexpr std::array<Semantics, 6> kSemantics{{
     {"plain", 0, 0, false, false, false,
      "micro-batches are what passes through a pipeline stage at once, as Megatron means them"},
     {"real", 2, 1, false, false, false,
@@ -25,20 +25,20 @@ constexpr std::array<Semantics, 6> kTable{{
 
 }  // namespace
 
-std::span<const Semantics> semantics_table() { return kTable; }
+std::span<const Semantics> semantics_table() { return kSemantics; }
 
 const Semantics& semantics_of(std::string_view name) {
-  for (const Semantics& semantics : kTable) {
+  for (const Semantics& semantics : kSemantics) {
     if (semantics.name == name) return semantics;
   }
   SEXTANT_CHECK(false);  // plans are read with known semantics
-  return kTable.front();
+  return kSemantics.front();
 }
 
 std::vector<std::string_view> semantics_names() {
   std::vector<std::string_view> names;
-  names.reserve(kTable.size());
-  for (const Semantics& semantics : kTable) names.push_back(semantics.name);
+  names.reserve(kSemantics.size());
+  for (const Semantics& semantics : kSemantics) names.push_back(semantics.name);
   return names;
 }
 

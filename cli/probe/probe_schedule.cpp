@@ -44,7 +44,7 @@ std::string describe_groups(const std::vector<GroupLevel>& levels) {
   std::string text;
   for (const GroupLevel& level : levels) {
     std::string line = "collectives:";
-    for (const RankGroup& group : level.groups) {
+    for (const sextant::RankGroup& group : level.groups) {
       if (line.size() > kMaxShown) break;
       line += " " + group.name + " (" + std::to_string(group.ranks.size()) + " ranks),";
     }

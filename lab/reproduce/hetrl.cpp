@@ -106,14 +106,14 @@ std::vector<Contestant> contestants_of_24_gpus(Mode mode) {
   return all;
 }
 
-struct Range {
+struct PublishedRange {
   double low = 0, high = 0;
 };
 
 // Section 5.2: how many times the throughput of each HetRL has.
 struct Published {
   HetrlNetwork network;
-  Range sync_verl, async_streamrl, async_verl;
+  PublishedRange sync_verl, async_streamrl, async_verl;
 };
 constexpr std::array kPublished = {
     Published{HetrlNetwork::single_region, {1.51, 2.05}, {1.1, 1.31}, {1.1, 1.31}},
@@ -122,7 +122,7 @@ constexpr std::array kPublished = {
     Published{HetrlNetwork::multi_continent, {2.24, 5.46}, {2.25, 3.72}, {4.38, 10.76}}};
 
 void add_ratio(Study& study, const std::string& group, const std::string& cell, const char* over,
-               const Range& range) {
+               const PublishedRange& range) {
   study.figures.push_back({group + ": " + kOurs + " over " + over,
                            "HetRL, section 5.2",
                            Measure::sequences_per_s,
@@ -134,14 +134,14 @@ void add_ratio(Study& study, const std::string& group, const std::string& cell, 
 
 // Section 5.6 and Figure 10: over verl, Qwen-8B in a single region on several combinations of GPUs, of which we
 // have all and the 24 A100.
-Range range_of_figure_10(Algorithm algorithm, Mode mode) {
+PublishedRange range_of_figure_10(Algorithm algorithm, Mode mode) {
   const bool is_ppo = algorithm == Algorithm::ppo;
-  if (mode == Mode::synchronous) return is_ppo ? Range{1.72, 4.33} : Range{1.77, 3.42};
-  return is_ppo ? Range{1.57, 3.33} : Range{1.57, 3.03};
+  if (mode == Mode::synchronous) return is_ppo ? PublishedRange{1.72, 4.33} : PublishedRange{1.77, 3.42};
+  return is_ppo ? PublishedRange{1.57, 3.33} : PublishedRange{1.57, 3.03};
 }
 
 void add_figure_10(Study& study, const std::string& cell, Algorithm algorithm, Mode mode) {
-  const Range range = range_of_figure_10(algorithm, mode);
+  const PublishedRange range = range_of_figure_10(algorithm, mode);
   for (const char* verl : {kVerl, kVerlOnAll}) {
     study.figures.push_back({std::string("Qwen3-8B, single region: sha-ea over ") + verl,
                              "HetRL, section 5.6",
@@ -172,7 +172,7 @@ void add_headlines(Study& study) {
 void add_ratios(Study& study, const Published& published, Mode mode, const std::string& cell) {
   const std::string group = std::string(name_of(published.network)) + ", " + short_name(mode);
   const bool is_async = mode == Mode::asynchronous;
-  const Range& verl = is_async ? published.async_verl : published.sync_verl;
+  const PublishedRange& verl = is_async ? published.async_verl : published.sync_verl;
   add_ratio(study, group, cell, kVerl, verl);
   add_ratio(study, group, cell, kVerlOnAll, verl);
   if (is_async) add_ratio(study, group, cell, kStreamRl, published.async_streamrl);
@@ -199,7 +199,7 @@ void add_small_cluster(Study& study, const Facts& facts) {
       add_figure_10(study, cell_name(name_of(HetrlNetwork::single_region), workflow.name), algorithm, mode);
       for (const HetrlNetwork network : kHetrlNetworks) {
         const bool is_single = network == HetrlNetwork::single_region;
-        const Range range = is_single ? Range{1.57, 2.0} : Range{1.09, 1.77};
+        const PublishedRange range = is_single ? PublishedRange{1.57, 2.0} : PublishedRange{1.09, 1.77};
         study.figures.push_back({std::string(name_of(network)) + ": all GPUs over the 24 A100",
                                  "HetRL, section 5.6",
                                  Measure::sequences_per_s,

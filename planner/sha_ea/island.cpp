@@ -25,12 +25,6 @@ double nearness(const Cluster& cluster, DeviceId first, DeviceId second) {
       std::min(cluster.link(first, second).bytes_per_s.value, cluster.link(second, first).bytes_per_s.value));
 }
 
-std::size_t count_of(const std::vector<UnitClass>& classes) {
-  std::size_t units = 0;
-  for (const UnitClass& of_class : classes) units += of_class.units.size();
-  return units;
-}
-
 }  // namespace
 
 const Individual* Island::Group::best() const {
@@ -56,7 +50,7 @@ Island::Island(const PlanRequest& request, const IslandTeam& team, OptionExchang
       ascent_(run_, arranger_, levels_, random_) {
   levels_ = unit_levels(request.cluster, kWantedUnits, marks_of(request.limits.pins, request.cluster));
   if (is_within_unit_space()) {
-    const std::size_t units = count_of(unit_classes(request.cluster, kWantedUnits));
+    const int units = count_of(unit_classes(request.cluster, kWantedUnits));
     std::erase_if(levels_, [&](const std::vector<UnitClass>& level) { return count_of(level) > units; });
   }
   if (request.limits.balances_load) {

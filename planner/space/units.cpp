@@ -76,12 +76,6 @@ std::vector<UnitClass> cut(const std::vector<BlockClass>& blocks, int parts,
   return classes;
 }
 
-int count_of(const std::vector<UnitClass>& classes) {
-  int count = 0;
-  for (const UnitClass& of_class : classes) count += of_class.count();
-  return count;
-}
-
 int largest_block(const std::vector<BlockClass>& blocks) {
   int largest = 1;
   for (const BlockClass& of_class : blocks) largest = std::max(largest, of_class.devices);
@@ -117,6 +111,12 @@ std::vector<UnitClass> taken_together(const std::vector<UnitClass>& machines, in
 }
 
 }  // namespace
+
+int count_of(const std::vector<UnitClass>& classes) {
+  int count = 0;
+  for (const UnitClass& of_class : classes) count += of_class.count();
+  return count;
+}
 
 std::vector<UnitClass> unit_classes(const Cluster& cluster, int wanted, const std::vector<int>& marks) {
   const std::vector<BlockClass> blocks = block_classes(cluster, marks);

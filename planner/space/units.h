@@ -25,6 +25,9 @@ struct UnitClass {
 [[nodiscard]] std::vector<UnitClass> unit_classes(const Cluster& cluster, int wanted,
                                                   const std::vector<int>& marks = {});
 
+// Units of all classes.
+[[nodiscard]] int count_of(const std::vector<UnitClass>& classes);
+
 // Units of several sizes, largest first, down to single devices. All levels have equally many classes, and a
 // class has a multiple of its units in the level before. The first level is unit_classes, or in clusters of
 // many machines blocks of 2, 4, ... machines of a class, so that there are about `wanted` to four times as many

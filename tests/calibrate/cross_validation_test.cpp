@@ -10,7 +10,7 @@
 #include "sextant/error.h"
 #include "tests/calibrate/varied_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // The value of each key for a run, without the code of cross_validation.cpp.
@@ -132,4 +132,4 @@ TEST(FewRuns, FitsSoManyAndHoldsOutTheRest) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

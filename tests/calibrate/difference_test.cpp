@@ -6,7 +6,7 @@
 
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Coefficient with_error(CoefficientId id, double value, double error) {
@@ -53,4 +53,4 @@ TEST(Difference, WithoutErrorsItIsUnknownHowFar) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

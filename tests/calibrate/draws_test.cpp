@@ -10,7 +10,7 @@
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/overhead_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -101,4 +101,4 @@ TEST(Draws, StayWithinTheRangesOfTheTable) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 #include "sextant/fit.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // One run, its model's spread at most what its times show, at the priors' own coordinates.
@@ -69,4 +69,4 @@ TEST_F(EvidenceOfOneRun, DistrustDoesNotCount) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

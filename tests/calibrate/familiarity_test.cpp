@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(Familiarity, NothingOfTheKindWasCalibrated) {
@@ -109,4 +109,4 @@ TEST(Deviations, OfTheFitBeforeComeBackWithTheDistance) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // The coefficients that the truth moved and these runs determine.
@@ -183,4 +183,4 @@ TEST(Parameters, CoordinatesAndValuesAreInverse) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

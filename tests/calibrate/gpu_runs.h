@@ -13,7 +13,7 @@
 #include "sextant/predict.h"
 #include "sextant/run.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline DeviceType gpu_type(double bf16_flop_per_s) {
   DeviceType type;
@@ -219,4 +219,4 @@ inline void add_case(Runs& runs, const GpuCase& of, Run run) {
   runs.runs.push_back(std::move(run));
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

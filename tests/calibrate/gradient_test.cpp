@@ -12,7 +12,7 @@
 #include "tests/calibrate/gpu_runs.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Largest derivative of the logarithm of any number by each coefficient's coordinate.
@@ -156,4 +156,4 @@ TEST(Gradient, EveryCoefficientHasOneInSomeLayout) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

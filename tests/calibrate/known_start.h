@@ -6,7 +6,7 @@
 
 #include "sextant/coefficients.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 // Returns all coefficients at their values in `truth`, which must hold every one: the open ones with the width
 // of the table's priors times `widening`, the others almost fixed.
@@ -26,4 +26,4 @@ inline Coefficients knowing_all_but(const std::vector<CoefficientId>& open, cons
   return start;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -3,7 +3,7 @@
 
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline Coefficients overhead_truth() {
   Coefficients truth = synthetic_truth();
@@ -26,4 +26,4 @@ inline Runs overhead_runs(int mini_batches) {
   return runs;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

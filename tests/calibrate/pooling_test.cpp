@@ -7,7 +7,7 @@
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -99,4 +99,4 @@ TEST(Pooling, AFitOfOneFrameworkStartsFromItsOwnValues) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

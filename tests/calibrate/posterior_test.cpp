@@ -8,7 +8,7 @@
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/overhead_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -42,4 +42,4 @@ TEST(Posterior, NamesNoPairThatTheRunsTellApart) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

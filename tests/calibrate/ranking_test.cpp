@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST(PlanOrder, WithoutAlternativesThereIsNone) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

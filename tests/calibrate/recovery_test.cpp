@@ -12,7 +12,7 @@
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr CoefficientId kMoved[] = {
@@ -189,4 +189,4 @@ TEST(RecoveryOnGpus, BinomialBound) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "sextant/fit.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Only runs on one device: nothing is known of the links.
@@ -88,4 +88,4 @@ TEST(Suggest, NeedsAFit) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

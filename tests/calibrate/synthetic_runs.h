@@ -9,7 +9,7 @@
 #include "sextant/predict.h"
 #include "sextant/run.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline Cluster two_cores() {
   DeviceType core;
@@ -143,4 +143,4 @@ inline const Coefficient& find(const Coefficients& coefficients, CoefficientId i
   throw std::out_of_range("no such coefficient");
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

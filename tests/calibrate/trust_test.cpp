@@ -13,7 +13,7 @@
 #include "costmodel/hardware_numbers.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Fitted to 48 of the 64 synthetic runs with noise; the last four workflows are new to it.
@@ -434,4 +434,4 @@ TEST(CrossValidation, AScaleIsPredictedFromTheOthers) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

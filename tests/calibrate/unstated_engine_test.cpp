@@ -12,7 +12,7 @@
 #include "tests/calibrate/synthetic_runs.h"
 #include "tests/calibrate/unstated_fit.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -228,4 +228,4 @@ TEST(UnstatedEngine, WhatIsUnsaidOfHeldOutRunsIsInTheirIntervals) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

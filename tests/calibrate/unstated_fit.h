@@ -9,7 +9,7 @@
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline const std::vector<CoefficientId> kFreeToMove{CoefficientId::inference_efficiency,
                                                     CoefficientId::training_efficiency,
@@ -40,4 +40,4 @@ inline FitResult fit_free(const Runs& runs, double widening = 1) {
                       knowing_all_but(kFreeToMove, synthetic_truth(), widening));
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -11,7 +11,7 @@
 #include "tests/calibrate/synthetic_runs.h"
 #include "tests/calibrate/unstated_fit.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -161,4 +161,4 @@ TEST(Unstated, WhatAGroupTaughtCorrectsItsOtherRuns) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

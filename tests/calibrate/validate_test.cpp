@@ -12,7 +12,7 @@
 #include "sextant/fit.h"
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(Validate, PerfectCoefficientsHaveNoError) {
@@ -195,4 +195,4 @@ TEST(Split, NeedsTwoGroups) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

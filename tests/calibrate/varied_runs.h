@@ -3,7 +3,7 @@
 
 #include "tests/calibrate/synthetic_runs.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 // 64 runs of 16 workflows in 4 layouts each, as if on two hosts with three kinds of cores in total and by two
 // frameworks.
@@ -27,4 +27,4 @@ inline Runs varied_runs() {
   return runs;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -22,7 +22,7 @@ constexpr double kNoise = 0.03;
 
 class CalibrateCommand : public ::testing::Test {
  protected:
-  CalibrateCommand() { save_document(runs_, testing::synthetic_runs(testing::synthetic_truth(), kNoise, 3)); }
+  CalibrateCommand() { save_document(runs_, test::synthetic_runs(test::synthetic_truth(), kNoise, 3)); }
 
   Printed calibrate(const std::vector<std::string>& more) const {
     std::vector<std::string> all{"calibrate", runs_, "--out", coefficients_};
@@ -226,11 +226,10 @@ TEST_F(CalibrateCommand, OneWorkflowCannotBeSplit) {
 class LeavingOut : public ::testing::TestWithParam<std::string> {
  protected:
   LeavingOut() {
-    Runs runs = testing::varied_runs();
+    Runs runs = test::varied_runs();
     runs.runs.resize(8);
     save_document(runs_, runs);
-    save_document(start_,
-                  testing::knowing_all_but({CoefficientId::training_efficiency}, testing::synthetic_truth()));
+    save_document(start_, test::knowing_all_but({CoefficientId::training_efficiency}, test::synthetic_truth()));
   }
   // Most coefficients are known, which makes the fits quick.
   [[nodiscard]] Printed calibrate(const std::string& what) const {
@@ -288,14 +287,13 @@ TEST_F(WhatToLeaveOut, AnotherNameIsRefused) {
 // Fixed times of mini-batches and of calls: told apart where some tasks have several mini-batches.
 TEST_F(CalibrateCommand, NamesWhatTheRunsShowInCombinationOnly) {
   const std::string start = folder_.path() / "start.json";
-  save_document(start,
-                testing::knowing_all_but({CoefficientId::task_overhead_s, CoefficientId::call_overhead_s},
-                                         testing::overhead_truth()));
-  save_document(runs_, testing::overhead_runs(1));
+  save_document(start, test::knowing_all_but({CoefficientId::task_overhead_s, CoefficientId::call_overhead_s},
+                                             test::overhead_truth()));
+  save_document(runs_, test::overhead_runs(1));
   EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out,
               HasSubstr("identified only in combination, not separately:\n"
                         "  task_overhead_s against call_overhead_s (correlation -"));
-  save_document(runs_, testing::overhead_runs(4));
+  save_document(runs_, test::overhead_runs(4));
   EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out,
               Not(HasSubstr("identified only in combination")));
 }

@@ -76,7 +76,7 @@ TEST(ExportCommand, RefusesAnUnknownForm) {
 
 class SuggestOption : public ::testing::Test {
  protected:
-  SuggestOption() { save_document(runs_, testing::synthetic_runs(testing::synthetic_truth(), 0.03, 3)); }
+  SuggestOption() { save_document(runs_, test::synthetic_runs(test::synthetic_truth(), 0.03, 3)); }
 
   Printed calibrate(const std::vector<std::string>& more) const {
     std::vector<std::string> all{

@@ -15,7 +15,7 @@ inline std::string data(const std::string& name) { return std::string(SEXTANT_TE
 
 // One layer and a handful of tokens: an iteration takes a core well under a millisecond.
 inline Workflow tiny_workflow(const std::string& name = "tiny") {
-  Workflow workflow = testing::synthetic_workflow(0);
+  Workflow workflow = test::synthetic_workflow(0);
   workflow.name = name;
   Model& model = workflow.models.at("actor");
   model.layers = 2;
@@ -33,15 +33,13 @@ inline Workflow tiny_workflow(const std::string& name = "tiny") {
 }
 
 // Returns a plan with every task in dp x pp x tp from device 0 on.
-inline Plan tiny_plan(int dp, int pp, int tp) {
-  return testing::synthetic_plan(tiny_workflow(), dp, pp, tp, 1);
-}
+inline Plan tiny_plan(int dp, int pp, int tp) { return test::synthetic_plan(tiny_workflow(), dp, pp, tp, 1); }
 
 // A folder with cluster.json (two devices), workflow.json and plan.json (on device 0 alone).
 class TinyFolder {
  public:
   TinyFolder() {
-    save_document(file("cluster.json"), testing::two_cores());
+    save_document(file("cluster.json"), test::two_cores());
     save_document(file("workflow.json"), tiny_workflow());
     save_document(file("plan.json"), tiny_plan(1, 1, 1));
   }

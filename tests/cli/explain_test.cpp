@@ -17,7 +17,7 @@ using ::testing::Not;
 
 // Two machines with two cores each, in one zone.
 Cluster two_machines() {
-  const Cluster one = testing::two_cores();
+  const Cluster one = test::two_cores();
   std::vector<Node> nodes{one.nodes().front(), one.nodes().front()};
   nodes[1].name = "guest";
   auto levels = one.levels();

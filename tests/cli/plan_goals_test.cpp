@@ -22,7 +22,7 @@ class PlanGoals : public ::testing::Test {
   PlanGoals() { set_price(1.0); }
 
   void set_price(double usd_per_hour) const {
-    const Cluster cluster = testing::two_cores();
+    const Cluster cluster = test::two_cores();
     auto types = cluster.device_types();
     for (auto& [name, type] : types) type.price_usd_per_hour = assumed(usd_per_hour);
     save_document(folder_.file("cluster.json"),
@@ -87,8 +87,8 @@ TEST_F(PlanGoals, ADeadlineThatNoPlanMeetsIsNo) {
 
 TEST_F(PlanGoals, ExcludedDevicesAreNotUsed) {
   const std::string out = folder_.file("best.json");
-  const std::string second = testing::two_cores().device_name(DeviceId{1});
-  const std::string first = testing::two_cores().device_name(DeviceId{0});
+  const std::string second = test::two_cores().device_name(DeviceId{1});
+  const std::string first = test::two_cores().device_name(DeviceId{0});
   for (const auto& [excluded, left] : {std::pair{first, 1}, std::pair{second, 0}}) {
     ASSERT_EQ(plan({"--exclude", excluded, "--out", out}).exit_code, 0);
     for (const auto& [name, task] : load_document<Plan>(out).content.tasks)
@@ -172,7 +172,7 @@ TEST_F(PlanGoals, GoalsThatThereAreNot) {
 }
 
 TEST_F(PlanGoals, GoalsInDollarsNeedPrices) {
-  save_document(folder_.file("cluster.json"), testing::two_cores());
+  save_document(folder_.file("cluster.json"), test::two_cores());
   const Printed printed = plan({"--goal", "cost"});
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.err, HasSubstr("price_usd_per_hour"));

@@ -21,7 +21,7 @@ class PlanPins : public ::testing::Test {
     return run_sextant(folder_.without_plan("plan", more));
   }
   [[nodiscard]] static std::string name_of(int device) {
-    return testing::two_cores().device_name(DeviceId{device});
+    return test::two_cores().device_name(DeviceId{device});
   }
   [[nodiscard]] static std::string training_on(int device) { return "actor_training=" + name_of(device); }
   void expect_refused(const std::vector<std::string>& more, const std::string& says) const {
@@ -88,7 +88,7 @@ TEST_F(PlanPins, HoldWhereDevicesAreExcluded) {
 }
 
 TEST_F(PlanPins, HoldForSeveralPlans) {
-  const Cluster cluster = testing::two_cores();
+  const Cluster cluster = test::two_cores();
   auto types = cluster.device_types();
   for (auto& [name, type] : types) type.price_usd_per_hour = assumed(1.0);
   save_document(folder_.file("cluster.json"),
@@ -155,7 +155,7 @@ TEST_F(PlanPins, ThatAWarmStartBreaks) {
 
 // Training does not fit anywhere.
 TEST_F(PlanPins, WithoutAPlanAreNo) {
-  save_document(folder_.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
+  save_document(folder_.file("cluster.json"), with_memory(test::two_cores(), 1e4));
   const Printed printed = plan({"--pin", training_on(0)});
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_THAT(printed.err, HasSubstr("changing a --pin may help"));

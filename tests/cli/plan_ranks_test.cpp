@@ -102,7 +102,7 @@ TEST(PlanOnRanks, AFileThatCannotBeWrittenIsSaidOnce) {
 
 TEST(PlanOnRanks, NoPlanThatFitsIsSaidOnce) {
   const TinyFolder folder;
-  save_document(folder.file("cluster.json"), with_memory(testing::two_cores(), 1000));
+  save_document(folder.file("cluster.json"), with_memory(test::two_cores(), 1000));
   const Printed printed = run_on_ranks(2, plan_arguments(folder, {"--evaluations", "400"}));
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_EQ(own_lines(printed.err), 1) << printed.err;

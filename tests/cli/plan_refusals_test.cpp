@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(Options, PlanNumbers,
 
 TEST(PlanRefusal, AClusterThatIsTooLargeForThePlanner) {
   const TinyFolder folder;
-  const Cluster pair = testing::two_cores();
+  const Cluster pair = test::two_cores();
   std::vector<Node> nodes = pair.nodes();
   nodes.front().devices = 17;
   save_document(folder.file("cluster.json"),
@@ -122,7 +122,7 @@ TEST_F(WarmStart, OfAnotherCluster) {
 }
 
 TEST_F(WarmStart, ThatDoesNotFit) {
-  save_document(folder_.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
+  save_document(folder_.file("cluster.json"), with_memory(test::two_cores(), 1e4));
   expect_refused(tiny_plan(1, 1, 1), "the plan cannot be run, so the search cannot start from it: C3 at ");
 }
 

@@ -61,7 +61,7 @@ TEST(PlanCommand, JsonIsTheDocumentAndNothingElse) {
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "");
   const Plan plan = parse_document<Plan>(printed.out).content;
-  check_plan(plan, tiny_workflow(), testing::two_cores());
+  check_plan(plan, tiny_workflow(), test::two_cores());
   for (const auto& [name, task] : plan.tasks) {
     if (name == "actor_generation") continue;
     EXPECT_EQ(task.micro_batch_sequences, 2) << name;
@@ -82,7 +82,7 @@ TEST(PlanCommand, ABudgetThatEndsBeforeAnyPlanNamesWhatFindsOne) {
 TEST(PlanCommand, Exits1WhenNothingFits) {
   const TinyFolder folder;
   const std::string out = folder.file("best.json"), search = folder.file("search.json");
-  save_document(folder.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
+  save_document(folder.file("cluster.json"), with_memory(test::two_cores(), 1e4));
   const std::pair<const char*, const char*> cases[] = {
       {"exhaustive", "sextant: no plan fits: task actor_training needs at least "},
       {"exact", "sextant: no plan of the space fits: task "},
@@ -107,7 +107,7 @@ TEST(PlanCommand, Exits1WhenNothingFits) {
 // Links distinguish machines into too many parts for branch and bound to say why nothing fits.
 TEST(PlanCommand, Exits1WhenNothingFitsOnManyMeasuredHosts) {
   const TinyFolder folder;
-  const Cluster two = with_memory(testing::two_cores(), 1e4);
+  const Cluster two = with_memory(test::two_cores(), 1e4);
   for (const int hosts : {20, 32}) {
     std::vector<Node> nodes;
     for (int host = 0; host < hosts; ++host) {
@@ -157,7 +157,7 @@ TEST_P(EveryPlannerByName, WritesAPlanAndItsSearch) {
   EXPECT_FALSE(record.budget_s.has_value());
   EXPECT_EQ(record.plan, plan.name);
   EXPECT_EQ(record.proof == Proof::optimal, GetParam().traits.proves);
-  EXPECT_EQ(record.iteration_s, predict(testing::two_cores(), tiny_workflow(), plan, {}).iteration_s);
+  EXPECT_EQ(record.iteration_s, predict(test::two_cores(), tiny_workflow(), plan, {}).iteration_s);
   EXPECT_LE(record.lower_bound_s, record.iteration_s);
   ASSERT_FALSE(record.curve.empty());
   EXPECT_NEAR(record.curve.back().iteration_s, record.iteration_s, 1e-9 * record.iteration_s);
@@ -288,7 +288,7 @@ TEST(PlanCommand, CtrlCKeepsTheBestSoFar) {
   EXPECT_EQ(printed.err,
             "interrupted: this is the best plan so far\nwrote " + out + "\nwrote " + search + "\n");
   EXPECT_THAT(printed.out, AllOf(HasSubstr("portfolio: best of "), HasSubstr("\niteration ")));
-  check_plan(load_document<Plan>(out).content, tiny_workflow(), testing::two_cores());
+  check_plan(load_document<Plan>(out).content, tiny_workflow(), test::two_cores());
   const auto record = load_document<SearchRecord>(search).content;
   EXPECT_TRUE(record.was_interrupted);
   EXPECT_EQ(record.outcome, PlanOutcome::found);

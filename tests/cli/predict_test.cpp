@@ -124,7 +124,7 @@ TEST(PredictCommand, UsesTheFrameworkAsked) {
 TEST(PredictCommand, Exits1WhenThePlanDoesNotFit) {
   const TinyFolder folder;
   EXPECT_EQ(run_sextant(folder.with_plan("predict", {})).exit_code, 0);
-  save_document(folder.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
+  save_document(folder.file("cluster.json"), with_memory(test::two_cores(), 1e4));
   const Printed printed = run_sextant(folder.with_plan("predict", {}));
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_THAT(printed.out, HasSubstr("does not fit"));

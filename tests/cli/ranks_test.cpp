@@ -38,10 +38,10 @@ TEST(TwoRanks, ABadFileExits2) {
 // Found out only after the ranks have joined.
 TEST(TwoRanks, APlanOfFourDevicesExits2) {
   const TinyFolder folder;
-  Node node = testing::two_cores().nodes().front();
+  Node node = test::two_cores().nodes().front();
   node.devices = 4;
   save_document(folder.file("cluster.json"),
-                Cluster("four", testing::two_cores().device_types(), {node}, testing::two_cores().levels()));
+                Cluster("four", test::two_cores().device_types(), {node}, test::two_cores().levels()));
   save_document(folder.file("plan.json"), tiny_plan(1, 1, 4));
   const Printed printed = run_on_ranks(2, folder.with_plan("proxy", {"--out", folder.file("runs.json")}));
   EXPECT_EQ(printed.exit_code, 2);

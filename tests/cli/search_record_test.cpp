@@ -37,7 +37,7 @@ class SearchRecordTest : public ::testing::Test {
     return parse_document<SearchRecord>(format_document(document)).content;
   }
 
-  Cluster cluster_ = testing::two_cores();
+  Cluster cluster_ = test::two_cores();
   Workflow workflow_ = tiny_workflow();
   Coefficients coefficients_;
   PlanRequest request_{cluster_, workflow_, coefficients_};

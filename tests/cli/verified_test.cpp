@@ -14,8 +14,8 @@ TEST(Verified, PlansThatAreWrittenKeepAllRules) {
   const std::string file = folder.file("best.json");
   ASSERT_EQ(run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--out", file})).exit_code, 0);
   const Plan plan = load_document<Plan>(file).content;
-  EXPECT_TRUE(verify_plan(testing::two_cores(), tiny_workflow(), plan, {}).feasible());
-  const Verdict tight = verify_plan(with_memory(testing::two_cores(), 1e4), tiny_workflow(), plan, {});
+  EXPECT_TRUE(verify_plan(test::two_cores(), tiny_workflow(), plan, {}).feasible());
+  const Verdict tight = verify_plan(with_memory(test::two_cores(), 1e4), tiny_workflow(), plan, {});
   EXPECT_THROW(require_feasible(tight), Error);
 }
 

@@ -10,7 +10,7 @@
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Summation order differs between the two; everything else is the same arithmetic.
@@ -211,4 +211,4 @@ TEST_P(Properties, WorseCoefficientsNeverHelp) {
 INSTANTIATE_TEST_SUITE_P(Seeds, Properties, ::testing::Range(1U, 21U));
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

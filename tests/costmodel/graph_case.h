@@ -9,7 +9,7 @@
 #include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline constexpr double kSumRounding = 1e-12;  // relative, for sums in another order
 
@@ -70,4 +70,4 @@ struct FieldCase {
   Plan plan;
 };
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -3,7 +3,7 @@
 
 #include "tests/costmodel/graph_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // All tasks of the graph on device 0, which does 100 FLOP/s: 12 sequences of 8 tokens take 3584 FLOP a layer,
@@ -73,4 +73,4 @@ TEST(FieldGraphs, GrpoWithOldLogProbIsPredictedByItsNames) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -12,7 +12,7 @@
 #include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(TaskCost, GenerationByHand) {
@@ -479,4 +479,4 @@ TEST(Predict, SaysThatTheControllerTakesLongerThanEveryTask) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,7 +5,7 @@
 #include "costmodel/terms/memory.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -90,4 +90,4 @@ TEST(LengthRanksWithABudget, FillMicroBatchesWithMoreShortSequences) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -4,7 +4,7 @@
 
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Every device of one task, on the small cluster, with neutral coefficients.
@@ -96,4 +96,4 @@ TEST(Memory, VocabularyTakesItsShare) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

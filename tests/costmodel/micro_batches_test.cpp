@@ -3,7 +3,7 @@
 
 #include "tests/costmodel/graph_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Coefficients host_bound() {
@@ -90,4 +90,4 @@ TEST(FieldMicroBatches, WithPaddingOneSequenceIsAssumed) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -6,7 +6,7 @@
 #include "costmodel/terms/uneven_lengths.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // 12 sequences with 3 tokens of prompt and 2 or 6 of response; the longest of n is expected at 9 - 4 / 2^n.
@@ -109,4 +109,4 @@ TEST(PaddedWork, ThoseDealtByLengthPadToTheLongestOfTheirRange) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

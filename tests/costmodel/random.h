@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-namespace sextant::testing {
+namespace sextant::test {
 
 class Random {
  public:
@@ -25,4 +25,4 @@ class Random {
   std::mt19937 engine_;
 };
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -3,7 +3,7 @@
 
 #include "tests/costmodel/graph_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(Rows, SumToTheIterationWhereTasksRunOneByOne) {
@@ -43,4 +43,4 @@ TEST(Rows, OfAPublicStepSumToIt) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

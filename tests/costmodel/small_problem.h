@@ -12,7 +12,7 @@
 #include "costmodel/iteration.h"
 #include "sextant/plan.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline LinkRate link_rate(double latency_s, double bytes_per_s) {
   return {assumed(latency_s), assumed(bytes_per_s)};
@@ -139,4 +139,4 @@ inline Plan plan_with(const TaskPlan& generation, const TaskPlan& reference, con
 
 inline Plan same_everywhere(const TaskPlan& task) { return plan_with(task, task, task); }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

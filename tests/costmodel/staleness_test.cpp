@@ -11,7 +11,7 @@
 #include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -117,4 +117,4 @@ TEST(CarriedSequences, AreThoseInPlacesOrThoseThatAreResumed) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -16,7 +16,7 @@
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // The difference between two nodes of the cluster.
@@ -356,4 +356,4 @@ TEST(Symmetry, AlikeReplicasAreLookedAtOnce) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

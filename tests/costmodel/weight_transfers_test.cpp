@@ -12,7 +12,7 @@
 #include "costmodel/iteration.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // PPO: generation on device 0, the actor's training on device 1, the critic's on device 2.
@@ -150,4 +150,4 @@ TEST(WeightTransfers, NothingGetsFasterWithMoreToDo) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

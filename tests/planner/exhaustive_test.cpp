@@ -7,7 +7,7 @@
 #include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Cluster pair_of(double first, double second, double memory_bytes = 1e6) {
@@ -127,4 +127,4 @@ TEST(ExhaustiveSearch, RefusesCustomGraphs) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -14,7 +14,7 @@
 #include "tests/planner/planning_case.h"
 #include "tests/planner/thread_ranks.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class Islands : public ::testing::Test {
@@ -211,4 +211,4 @@ TEST_F(Ends, CurvesBecomeOneThatFalls) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

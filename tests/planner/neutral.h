@@ -3,9 +3,9 @@
 
 #include "sextant/coefficients.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline const Coefficients kNeutral;        // HetRL's Appendix B as it stands
 inline constexpr double kRounding = 1e-9;  // relative: sums in another order
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -11,7 +11,7 @@
 #include "sextant/planners.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // 16 A100 at 2 dollars, 8 L4 at half of one.
@@ -199,4 +199,4 @@ TEST(Objective, RefusesWhatHasNoPriceAndPlannersThatKnowTimesAlone) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr const char* kH100 = "H100-SXM-80GB";
@@ -203,4 +203,4 @@ Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile
   return plan;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

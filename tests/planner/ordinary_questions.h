@@ -17,7 +17,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 struct OrdinaryQuestion {
   std::string gpu;
@@ -43,4 +43,4 @@ struct OrdinaryQuestion {
 [[nodiscard]] Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile,
                              const Workflow& workflow, const Cluster& cluster);
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

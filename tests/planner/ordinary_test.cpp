@@ -18,7 +18,7 @@
 #include "sextant/run.h"
 #include "tests/planner/ordinary_questions.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -358,4 +358,4 @@ TEST(OrdinaryQuestion, AnH100IsNeverSlowerThanAnA100) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

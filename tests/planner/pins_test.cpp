@@ -21,7 +21,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -307,4 +307,4 @@ TEST(Pins, HoldForAlternativesAndWhatIfs) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

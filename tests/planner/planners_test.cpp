@@ -17,7 +17,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr double kSolverTolerance = 1e-6;  // of MILP solvers, relative
@@ -334,4 +334,4 @@ TEST(Planners, AreFoundByName) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

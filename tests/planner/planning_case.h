@@ -11,7 +11,7 @@
 #include "sextant/cluster.h"
 #include "sextant/workflow.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline DeviceType gpu_type(double tera_flop_per_s, double giga_bytes_per_s, double giga_bytes) {
   DeviceType type;
@@ -147,4 +147,4 @@ inline Candidate random_candidate(std::mt19937& random, Evaluator& evaluator, co
   return candidate;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 struct Instance {
   std::string name;
@@ -90,4 +90,4 @@ inline Instance instance_of(int gpus) {
           workflow};
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

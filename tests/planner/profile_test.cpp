@@ -10,7 +10,7 @@
 #include "sextant/planners.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 FrameworkProfile profile_of(const std::string& tasks, const std::string& others = "") {
@@ -328,4 +328,4 @@ TEST(TakeProfile, LetsTasksShareAllDevicesOrNone) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,7 +5,7 @@
 
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class Noted : public ::testing::Test {
@@ -124,4 +124,4 @@ TEST_F(Noted, RoomIsWhatTheRuntimeLeaves) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 SearchLimits one_size() {
@@ -78,4 +78,4 @@ TEST(SearchSpace, RefusesWhatIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -11,7 +11,7 @@
 
 #include "planner/search/islands.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 class ThreadRanks {
  public:
@@ -70,4 +70,4 @@ class ThreadRanks {
   std::barrier<> all_;
 };
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 #include "sextant/profile_space.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST(FillInFromProfile, PadsAsTheFrameworkDoes) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -156,8 +156,7 @@ def least_marks(spec):
     return max([1] + [len(each["data"]["values"]) for each in data if "data" in each])
 
 
-def faults_of(dom, log, least_charts):
-    page = Page(dom)
+def faults_of(page, log, least_charts):
     faults = [f"console: {line[:300]}" for line in log.splitlines() if "CONSOLE" in line]
     expected, rendered = page.root.get("data-charts-expected"), page.root.get("data-charts-rendered")
     if rendered is None:
@@ -197,15 +196,19 @@ LAYOUT = """<script>addEventListener('load', () => setTimeout(() => {
 WIDTHS = (1400, 700)
 
 
-def layout_faults(chromium, page, width):
-    """What does not fit into a window of this width. Wide tables fit if they scroll in their own box."""
+def examine(chromium, page, width, least_charts):
+    """The page in a window of this width, and what is wrong with it. Wide tables fit if they scroll in their own box."""
     with_layout = page.with_name(f"layout_{page.name}")
     with_layout.write_text((LAYOUT + "</body>").join(page.read_text().rsplit("</body>", 1)))
-    dom, _ = run_chromium(chromium, with_layout, "--dump-dom", f"--window-size={width},1000")
-    wide = Page(dom).root.get("data-wide")
+    dom, log = run_chromium(chromium, with_layout, "--dump-dom", f"--window-size={width},1000")
+    drawn = Page(dom)
+    faults = faults_of(drawn, log, least_charts)
+    wide = drawn.root.get("data-wide")
     if wide is None:
-        return [f"layout: the page of {width} px was not measured"]
-    return [f"layout: wider than {width} px: {each}" for each in json.loads(wide)]
+        faults.append(f"layout: the page of {width} px was not measured")
+    else:
+        faults += [f"layout: wider than {width} px: {each}" for each in json.loads(wide)]
+    return drawn, faults
 
 
 # Writes on the root element where the answer ends, and how many folded sections are open.
@@ -261,16 +264,16 @@ def check_good_pages(chromium, writer, out):
     for name, least_charts in PAGES.items():
         page = out / f"{name}.html"
         subprocess.run([writer, name, page], check=True)
-        dom, log = run_chromium(chromium, page, "--dump-dom")
-        faults = faults_of(dom, log, least_charts)
+        faults = []
         for width in WIDTHS:
-            faults += layout_faults(chromium, page, width)
+            drawn, found = examine(chromium, page, width, least_charts)
+            faults += found
         if name == "sixteen":
             faults += sorting_faults(chromium, page)
             for width, height in SCREENS:
                 faults += first_screen_faults(chromium, page, width, height)
             faults += first_screen_faults(chromium, page, *SCREENS[0], fragment="#memory", open_folds=1)
-        print(f"{'FAILED' if faults else 'ok':6} {name}: {len(Page(dom).marks)} charts")
+        print(f"{'FAILED' if faults else 'ok':6} {name}: {len(drawn.marks)} charts")
         for fault in faults:
             print(f"       {fault}")
         bad += bool(faults)
@@ -296,8 +299,7 @@ def check_broken_pages(chromium, out):
     for name, text, wanted in broken_pages((out / "two.html").read_text()):
         page = out / f"broken_{name}.html"
         page.write_text(text)
-        dom, log = run_chromium(chromium, page, "--dump-dom")
-        faults = faults_of(dom, log, 0) + layout_faults(chromium, page, min(WIDTHS))
+        _, faults = examine(chromium, page, min(WIDTHS), 0)
         found = [fault for fault in faults if fault.startswith(wanted)]
         print(f"{'ok' if found else 'FAILED':6} broken page {name}: "
               f"{found[0][:110] if found else 'no fault of kind ' + wanted}")

@@ -11,7 +11,7 @@
 #include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 std::vector<Json> events_of(const Json& trace, const char* phase, const char* category = "") {
@@ -119,4 +119,4 @@ TEST(ChromeTrace, HasNoEmptySpans) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

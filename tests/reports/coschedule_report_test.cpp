@@ -29,8 +29,8 @@ std::vector<std::pair<double, double>> spans(const Json& chart, const std::strin
 }
 
 TEST(GroupGantt, ShowsTwoMetaIterations) {
-  const Json chart = charts::group_gantt(coschedule::testing::on_one_pair(
-      {coschedule::testing::job("a", 60, 40), coschedule::testing::job("b", 40, 60)}));
+  const Json chart = charts::group_gantt(
+      coschedule::test::on_one_pair({coschedule::test::job("a", 60, 40), coschedule::test::job("b", 40, 60)}));
   const auto a = spans(chart, "a", "rollout"), b = spans(chart, "b", "training");
   ASSERT_EQ(a.size(), 2U);
   EXPECT_NEAR(a[0].first, 0, 1e-9);
@@ -44,7 +44,7 @@ TEST(GroupGantt, ShowsTwoMetaIterations) {
 
 // The lengths have a long tail, which moves, and the chart has it.
 TEST(GroupGantt, ShowsTailsThatMove) {
-  Job of = coschedule::testing::job("a", 100, 5);
+  Job of = coschedule::test::job("a", 100, 5);
   of.responses = coschedule::Responses{};
   of.responses->tokens.kind = LengthKind::lognormal;
   of.responses->tokens.median = 200;
@@ -52,7 +52,7 @@ TEST(GroupGantt, ShowsTailsThatMove) {
   of.responses->tokens.max = 1000;
   Job other = of;
   other.name = "b";
-  const Json chart = charts::group_gantt(coschedule::testing::on_one_pair({of, other}));
+  const Json chart = charts::group_gantt(coschedule::test::on_one_pair({of, other}));
   EXPECT_FALSE(spans(chart, "a", "tail of rollout").empty() && spans(chart, "b", "tail of rollout").empty());
 }
 
@@ -95,9 +95,9 @@ TEST(CoscheduleReport, WarnsOfBrokenPromises) {
 }
 
 TEST(CoscheduleReport, HasThePlacementAndItsBound) {
-  Placement placement{coschedule::testing::pools(), {}};
-  take(placement, place(placement, coschedule::testing::job("<a>", 60, 40)));
-  take(placement, place(placement, coschedule::testing::job("b", 40, 60)));
+  Placement placement{coschedule::test::pools(), {}};
+  take(placement, place(placement, coschedule::test::job("<a>", 60, 40)));
+  take(placement, place(placement, coschedule::test::job("b", 40, 60)));
   ReportInput input;
   input.placement = Document<Placement>{{}, placement};
   const std::string page = render_markdown(input);

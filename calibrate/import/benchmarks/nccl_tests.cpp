@@ -13,7 +13,7 @@
 namespace sextant {
 namespace {
 
-constexpr double kGigabyte = 1e9, kMaxGpus = 100'000;
+constexpr double kGigabyte = 1e9, kMaxRanks = 100'000;
 
 struct NcclRow {
   double size_bytes = 0;
@@ -66,7 +66,7 @@ struct NcclRanks {
     for (const auto& [host, pids] : processes)
       most =
           std::max({most, pids.size() * static_cast<std::size_t>(threads_and_gpus), devices.at(host).size()});
-    return static_cast<int>(std::min<double>(static_cast<double>(most), kMaxGpus));
+    return static_cast<int>(std::min<double>(static_cast<double>(most), kMaxRanks));
   }
 };
 
@@ -86,7 +86,7 @@ void take_rank(std::string_view line, NcclRanks& ranks) {
     return;
   }
   const auto threads = number_of(word_after(words, "nThread")), gpus = number_of(word_after(words, "nGpus"));
-  if (threads && gpus && *threads >= 1 && *gpus >= 1 && *threads * *gpus <= kMaxGpus)
+  if (threads && gpus && *threads >= 1 && *gpus >= 1 && *threads * *gpus <= kMaxRanks)
     ranks.threads_and_gpus = static_cast<int>(*threads * *gpus);
 }
 

@@ -67,7 +67,7 @@ Outcome run(const Setting& setting, std::uint64_t seed, const char* policy, Over
   for (std::uint64_t s = seed; s < seed + kSeeds; ++s) {
     SimulationOptions options;
     if (optimum != nullptr) {
-      options.on_state = [&](const Placement& placement, double seconds) {
+      options.on_state = [&](const coschedule::Placement& placement, double seconds) {
         if (placement.groups.empty() || placement.job_count() > kMaxJobs) return;
         optimum->ours += placement.usd_per_hour() * seconds;
         optimum->best +=
@@ -173,8 +173,8 @@ void add_default(ReproducedExperiment& out, std::uint64_t seed) {
               facts);
 }
 
-Placement placed(int jobs, std::uint64_t seed, const PlacementRules& rules = {}) {
-  Placement placement{weave_pools(), {}};
+coschedule::Placement placed(int jobs, std::uint64_t seed, const PlacementRules& rules = {}) {
+  coschedule::Placement placement{weave_pools(), {}};
   for (int j = 0; j < jobs; ++j)
     take(placement,
          place(placement, drawn_job(Profile::mixed, 1, 2, seed, static_cast<std::uint64_t>(j)), rules));
@@ -186,7 +186,7 @@ void add_arrivals(ReproducedExperiment& out, std::uint64_t seed) {
   constexpr int kJobs = 8, kDraws = 100;
   OverOptimum sum;
   for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
-    const Placement placement = placed(kJobs, seed + draw, PlacementRules::as_printed());
+    const coschedule::Placement placement = placed(kJobs, seed + draw, PlacementRules::as_printed());
     sum.ours += placement.usd_per_hour();
     sum.best +=
         cheapest_placement(placement.jobs(), weave_pools(), {weave_pools(), {}}, 0).placement.usd_per_hour();
@@ -213,7 +213,7 @@ void add_latencies(ReproducedExperiment& out) {
                                         {500, 198e-3},
                                         {1000, 318e-3},
                                         {2000, 591e-3}}) {
-    const Placement placement = placed(jobs, 1);
+    const coschedule::Placement placement = placed(jobs, 1);
     const double seconds = seconds_of([&, jobs = jobs] {
       for (int d = 0; d < kDecisions; ++d) {
         const Job job = drawn_job(Profile::mixed, 1, 2, 1, static_cast<std::uint64_t>(jobs + d));

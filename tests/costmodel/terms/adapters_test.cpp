@@ -6,7 +6,7 @@
 #include "costmodel/task.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -37,4 +37,4 @@ TEST(Adapters, DecodingLaunchesThemInEveryStep) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

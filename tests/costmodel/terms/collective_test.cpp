@@ -10,7 +10,7 @@
 
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -362,4 +362,4 @@ TEST(Collective, ANodeWithMostMembersPassesItsOwnLinks) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

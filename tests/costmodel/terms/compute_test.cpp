@@ -6,7 +6,7 @@
 
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -225,4 +225,4 @@ TEST(Compute, DenseLayersBesideExperts) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 #include "costmodel/terms/compute.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -69,4 +69,4 @@ TEST(ContextParallel, LatentAttentionPassesItsCompressedVector) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

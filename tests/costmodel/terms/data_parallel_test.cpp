@@ -9,7 +9,7 @@
 #include "costmodel/terms/sharded_weights.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -182,4 +182,4 @@ TEST(DataParallel, GradientsInTheirOwnPrecision) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

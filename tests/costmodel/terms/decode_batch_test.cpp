@@ -6,7 +6,7 @@
 
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // 12 sequences with 3 tokens of prompt and 2 or 6 of response, decoded in 4 places.
@@ -233,4 +233,4 @@ TEST(DecodeBatch, AllReplicasWaitForTheLongestOfAll) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -245,4 +245,4 @@ TEST(Decode, CoresReduceStepByStepWhateverServes) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -6,7 +6,7 @@
 #include "costmodel/terms/decode.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -186,4 +186,4 @@ TEST(ExpertParallel, RanksFollowEachOther) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

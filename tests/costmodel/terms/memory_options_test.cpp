@@ -5,7 +5,7 @@
 #include "costmodel/terms/memory.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -412,7 +412,7 @@ struct SharedDevice {
   Workflow workflow = small_workflow();
   TermCase training{kTraining, on_device(0), workflow};
   [[nodiscard]] DeviceMemory with(const Execution& engine, int device = 0) const {
-    const TermCase generation(kGeneration, testing::with(on_device(device), engine), workflow);
+    const TermCase generation(kGeneration, test::with(on_device(device), engine), workflow);
     return plan_memory(std::vector<TaskWork>{training.task, generation.task}, training.problem().cluster(),
                        training.problem().coefficients, training.problem().hardware)
         .front();
@@ -517,4 +517,4 @@ TEST(MemoryOptions, EnginesThatTakeTurnsKeepACopyOnTheHost) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

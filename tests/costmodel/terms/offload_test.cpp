@@ -8,7 +8,7 @@
 #include "costmodel/terms/optimizer.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -108,4 +108,4 @@ TEST(Offload, OncePerMiniBatchOfTheShard) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -6,7 +6,7 @@
 #include "costmodel/task.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -114,4 +114,4 @@ TEST(Overhead, SequencesWaitForTheirToolsBetweenTurns) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -6,7 +6,7 @@
 #include "costmodel/terms/bubble.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -133,4 +133,4 @@ TEST(Pipeline, MicroBatchesOfATokenBudget) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 #include "costmodel/terms/kernels.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -104,4 +104,4 @@ TEST(Kernels, OfALayer) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -10,7 +10,7 @@
 #include "costmodel/terms/overhead.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // 4 prompts with 3 responses of 2 or 6 tokens, after 3 tokens of prompt.
@@ -139,4 +139,4 @@ TEST(Rollout, KeepingLessIsNeverFaster) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

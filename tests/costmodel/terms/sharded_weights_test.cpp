@@ -9,7 +9,7 @@
 #include "costmodel/terms/optimizer.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -21,7 +21,7 @@ Execution zero(int stage) {
 }
 
 // Gathering 2 * 480 bytes to two: half of it over a-a. An all-reduce moves twice that.
-constexpr double kGather = 1 + 480 / 100.0, kAllReduce = 1 + 960 / 100.0;
+constexpr double kGather = 1 + 480 / 100.0, kFullAllReduce = 1 + 960 / 100.0;
 
 TEST(ShardedWeights, GatheredInEveryPassOfAMicroBatch) {
   const TermCase training(kTraining, with(two_fast(), zero(3)));
@@ -69,10 +69,10 @@ TEST(Zero, VolumesOfTheReductions) {
     const TermCase training(kTraining, with(two_fast(), zero(stage)));
     return terms::data_parallel_s(training.problem(), training.task, 0.0);
   };
-  EXPECT_DOUBLE_EQ(reduced_s(0), kAllReduce);
-  EXPECT_DOUBLE_EQ(reduced_s(1), kAllReduce);      // reduce-scatter and all-gather
-  EXPECT_DOUBLE_EQ(reduced_s(2), 2 * kAllReduce);  // after each of the two micro-batches
-  EXPECT_DOUBLE_EQ(reduced_s(3), 2 * kGather);     // the reduce-scatter alone
+  EXPECT_DOUBLE_EQ(reduced_s(0), kFullAllReduce);
+  EXPECT_DOUBLE_EQ(reduced_s(1), kFullAllReduce);      // reduce-scatter and all-gather
+  EXPECT_DOUBLE_EQ(reduced_s(2), 2 * kFullAllReduce);  // after each of the two micro-batches
+  EXPECT_DOUBLE_EQ(reduced_s(3), 2 * kGather);         // the reduce-scatter alone
 }
 
 TEST(Zero, ReductionsOfMiniBatches) {
@@ -80,7 +80,7 @@ TEST(Zero, ReductionsOfMiniBatches) {
   workflow.mini_batches = 2;  // 3 sequences, one micro-batch, each
   const TermCase training(kTraining, with(two_fast(), zero(2)), workflow);
   EXPECT_EQ(terms::reductions_per_mini_batch(training.task), 1);
-  EXPECT_DOUBLE_EQ(terms::data_parallel_s(training.problem(), training.task, 0.0), 2 * kAllReduce);
+  EXPECT_DOUBLE_EQ(terms::data_parallel_s(training.problem(), training.task, 0.0), 2 * kFullAllReduce);
 }
 
 TEST(Zero, TheOptimizerPassesOverItsShard) {
@@ -92,4 +92,4 @@ TEST(Zero, TheOptimizerPassesOverItsShard) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "costmodel/terms/weight_sync.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -260,4 +260,4 @@ TEST(SharedLinks, GradientsOfAllShardsCrossOneConnection) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

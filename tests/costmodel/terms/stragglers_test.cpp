@@ -6,7 +6,7 @@
 #include "costmodel/task.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -41,4 +41,4 @@ TEST(Stragglers, AShareOfTheWorkBeforeTheReduction) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline constexpr const char* kTraining = "actor_training";
 inline constexpr const char* kInference = "reference_inference";
@@ -84,4 +84,4 @@ inline Model small_mixture() {
   return model;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

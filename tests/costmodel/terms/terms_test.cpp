@@ -15,7 +15,7 @@
 #include "costmodel/terms/weight_sync.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr const char* kTraining = "actor_training";
@@ -297,4 +297,4 @@ TEST_F(Terms, EfficienciesDivide) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,23 +5,23 @@
 
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
 
-constexpr double kTokens = 12 * 8;
+constexpr double kBatchTokens = 12 * 8;
 
 TEST(Traffic, GemmsReadWeightsOncePerPassAndMoveTheirRows) {
   TermCase inference(kInference, uneven_pipeline());
   inference.set(gemm_traffic_weight, 1);
   // A row: in and out of query-key-value 4 + 12/2, output 4/2 + 4, up and gate 4 + 16/2, down 8/2 + 4.
   const double row = (4 + 6) + (2 + 4) + (4 + 8) + (4 + 4);
-  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(0)), 2 * (2 * 80 * 4 + 2 * row * kTokens));
-  EXPECT_DOUBLE_EQ(terms::traffic_s(inference.at(0)), 2 * (2 * 80 * 4 + 2 * row * kTokens) / 50);
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(0)), 2 * (2 * 80 * 4 + 2 * row * kBatchTokens));
+  EXPECT_DOUBLE_EQ(terms::traffic_s(inference.at(0)), 2 * (2 * 80 * 4 + 2 * row * kBatchTokens) / 50);
   TermCase training(kTraining, uneven_pipeline());
   training.set(gemm_traffic_weight, 0.5);
-  EXPECT_DOUBLE_EQ(terms::traffic_s(training.at(0)), 3 * 0.5 * 2 * (2 * 80 * 4 + 2 * row * kTokens) / 50);
+  EXPECT_DOUBLE_EQ(terms::traffic_s(training.at(0)), 3 * 0.5 * 2 * (2 * 80 * 4 + 2 * row * kBatchTokens) / 50);
 }
 
 TEST(Traffic, GemmsWithoutGateHaveTwoMatrices) {
@@ -29,14 +29,14 @@ TEST(Traffic, GemmsWithoutGateHaveTwoMatrices) {
   model.gated_mlp = false;
   const TermCase inference(kInference, uneven_pipeline(), with_model(model));
   const double row = (4 + 12) + (4 + 4) + (4 + 8) + (8 + 4);  // TP 1
-  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(1)), 2.0 * 128 * 4 + 2 * row * kTokens);
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(1)), 2.0 * 128 * 4 + 2 * row * kBatchTokens);
 }
 
 TEST(Traffic, OfEightBitWeights) {
   Execution execution;
   execution.weight_precision = Precision::fp8;
   const TermCase inference(kInference, with(uneven_pipeline(), execution));
-  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(0)), 2 * (1 * 80 * 4 + 2 * 36 * kTokens));
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(0)), 2 * (1 * 80 * 4 + 2 * 36 * kBatchTokens));
 }
 
 TEST(Traffic, ChunkedPrefillReadsWeightsOnceAChunk) {
@@ -109,4 +109,4 @@ TEST(Traffic, ExpertsTakeACopyOfTheirTokens) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "costmodel/terms/stragglers.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -100,4 +100,4 @@ TEST(UnevenLengths, AShareOfTheReplicasWork) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

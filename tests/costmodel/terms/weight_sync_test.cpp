@@ -8,7 +8,7 @@
 #include "sextant/model.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -355,4 +355,4 @@ TEST(WeightSync, CountsTensorsAsCheckpointsDo) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

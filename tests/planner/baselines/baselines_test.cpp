@@ -17,7 +17,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -288,4 +288,4 @@ TEST(PlainEa, IsBetterThanRandomPlans) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

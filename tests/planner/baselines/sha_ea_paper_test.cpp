@@ -17,7 +17,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -164,4 +164,4 @@ TEST_F(ShaIlp, FindsTheOptimumWhenAllArmsAreSolved) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

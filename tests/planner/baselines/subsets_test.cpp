@@ -8,7 +8,7 @@
 #include "sextant/planners.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 std::vector<std::size_t> sizes_of(const std::vector<ClusterPart>& parts) {
@@ -77,4 +77,4 @@ TEST(Subsets, LeaveDevicesThatAreNotNeeded) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

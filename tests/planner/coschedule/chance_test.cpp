@@ -13,10 +13,10 @@
 namespace sextant::coschedule {
 namespace {
 
+using test::job;
+using test::on_one_pair;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::job;
-using testing::on_one_pair;
 
 Job with_response(Job of, const Lengths& tokens, int count) {
   Responses responses;
@@ -66,7 +66,7 @@ TEST(DrawnIterations, AreCertainWithoutLengths) {
 
 // Both train for 100 s at the bounds: 200 s against 140 s alone. The mean response has 36 of 100 tokens.
 TEST(PlaceByChance, AcceptsWhatTheBoundsRefuse) {
-  Placement certain{testing::pools(), {}}, likely{testing::pools(), {}, 0.95};
+  Placement certain{test::pools(), {}}, likely{test::pools(), {}, 0.95};
   const Job a = with_response(job("a", 40, 100, 1.4), two_lengths(), 256),
             b = with_response(job("b", 40, 100, 1.4), two_lengths(), 256);
   for (Placement* placement : {&certain, &likely}) {
@@ -100,14 +100,14 @@ std::vector<Job> jobs_that_need_moving_tails() {
 
 TEST(PlaceByChance, CountsOnTailsThatMoveOnlyIfThePlacementSaysSo) {
   const std::vector<Job> jobs = jobs_that_need_moving_tails();
-  Placement moving{testing::pools(), {}, 0.95, 0.8}, staying{testing::pools(), {}, 0.95, 0};
+  Placement moving{test::pools(), {}, 0.95, 0.8}, staying{test::pools(), {}, 0.95, 0};
   for (Placement* placement : {&moving, &staying}) {
     for (const Job& of : jobs) take(*placement, place(*placement, of));
     EXPECT_THAT(broken_promises(*placement), IsEmpty());
   }
   EXPECT_EQ(moving.rollout_nodes(), 1);
   EXPECT_EQ(staying.rollout_nodes(), 2);
-  Placement alone{testing::pools(), {}, 0.95, 0};
+  Placement alone{test::pools(), {}, 0.95, 0};
   take(alone, place(alone, jobs.front()));
   const PlacementAnswer why = place(alone, jobs.back(), {}, true);
   EXPECT_THAT(why.candidates.back().refusal, HasSubstr("in 0.0 % of its iterations"));
@@ -124,7 +124,7 @@ TEST(PlaceByChance, CountsOnTailsThatMoveOnlyIfThePlacementSaysSo) {
 
 // All placements did so before they stated the tails.
 TEST(PlaceByChance, ADocumentWithoutTailsMovesThemAtTheShareOfThePaper) {
-  Placement placement{testing::pools(), {}, 0.95, 0};
+  Placement placement{test::pools(), {}, 0.95, 0};
   Json json = placement.to_json();
   EXPECT_EQ(json.at("tail_threshold"), 0);
   EXPECT_EQ(Placement::parse(JsonView(json)).tail_threshold, 0);
@@ -158,7 +158,7 @@ TEST(PlaceByChance, SimulatedPromisesFollowTheTailsThatAreSimulated) {
 }
 
 TEST(PlaceByChance, SaysHowOftenAPromiseWouldBeKept) {
-  Placement likely{testing::pools(), {}, 0.95};
+  Placement likely{test::pools(), {}, 0.95};
   take(likely, place(likely, with_response(job("a", 100, 1e-3, 2.01), two_lengths(), 1)));
   const PlacementAnswer answer =
       place(likely, with_response(job("b", 100, 1e-3, 2.01), two_lengths(), 1), {}, true);

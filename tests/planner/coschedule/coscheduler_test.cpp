@@ -15,13 +15,13 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(Coscheduler, PlacesJobsAndTakesThemOut) {
-  Coscheduler scheduler(format_json(Placement{testing::pools(), {}}.to_json()));
-  const CoscheduledJob a = scheduler.place(format_json(testing::job("a", 60, 40).to_json()));
+  Coscheduler scheduler(format_json(Placement{test::pools(), {}}.to_json()));
+  const CoscheduledJob a = scheduler.place(format_json(test::job("a", 60, 40).to_json()));
   EXPECT_TRUE(a.is_placed);
   EXPECT_EQ(a.explanation, "a group of its own");
   EXPECT_EQ(a.added_usd_per_hour, 4);
   EXPECT_THAT(a.rollout_nodes, ElementsAre(0));
-  Json document = testing::job("b", 40, 60).to_json();
+  Json document = test::job("b", 40, 60).to_json();
   document["schema"] = "sextant.job/1.0";
   const std::string with_envelope = format_json(document);
   EXPECT_EQ(scheduler.place(with_envelope, true).explanation, "group-1 as it is");
@@ -38,9 +38,8 @@ TEST(Coscheduler, PlacesJobsAndTakesThemOut) {
 }
 
 TEST(Coscheduler, RefusesAPlacementThatBreaksAPromise) {
-  Placement placement{
-      testing::pools(),
-      {{"g", 1, 1, {{testing::job("a", 60, 40, 1), {0}}, {testing::job("b", 60, 40, 1), {0}}}}}};
+  Placement placement{test::pools(),
+                      {{"g", 1, 1, {{test::job("a", 60, 40, 1), {0}}, {test::job("b", 60, 40, 1), {0}}}}}};
   try {
     const Coscheduler scheduler(format_json(placement.to_json()));
     FAIL();

@@ -12,7 +12,7 @@
 namespace sextant::coschedule {
 namespace {
 
-using testing::job;
+using test::job;
 
 Job running(Job of, double arrival_s, double duration_s, double drift = 0) {
   of.arrival_s = arrival_s;
@@ -53,8 +53,7 @@ TEST(Drift, LengthsStopAtTheMaximum) {
 
 // Ten steps at 1.025, 1.075, ... 1.475 of the first lengths: 1.25 on average. Alone, drift slows nothing down.
 TEST(Drift, AJobAloneRunsLongerAndKeepsItsPromise) {
-  const Simulation result =
-      simulated("weave", {testing::pools(), {running(job("a", 60, 40, 1.01), 0, 1000, 1)}});
+  const Simulation result = simulated("weave", {test::pools(), {running(job("a", 60, 40, 1.01), 0, 1000, 1)}});
   ASSERT_EQ(result.jobs.size(), 1U);
   EXPECT_NEAR(result.jobs[0].end_s, 1250, 1e-6);
   EXPECT_NEAR(result.jobs[0].slowdown, 1, 1e-9);
@@ -64,7 +63,7 @@ TEST(Drift, AJobAloneRunsLongerAndKeepsItsPromise) {
 // allows; the third, 1.1875, is not, and b gets a group of its own. Without that, a would run at b's pace.
 TEST(Drift, AJobThatHasDriftedTooFarIsPlacedAnew) {
   const JobTrace trace{
-      testing::pools(),
+      test::pools(),
       {running(job("a", 60, 40, 1.15), 0, 10'000), running(job("b", 40, 60, 1.15), 0, 10'000, 1.5)}};
   const Simulation result = simulated("weave", trace);
   EXPECT_EQ(result.resubmissions, 1);
@@ -92,7 +91,7 @@ TEST(Drift, HourlyRegroupingRepairsPromisesWithRestarts) {
 
 // A job of 100 s an iteration that fails repeats at most one of them each time, and its absence is not counted.
 TEST(Failures, TheOthersGoOnAndTheJobComesBack) {
-  JobTrace trace{testing::pools(),
+  JobTrace trace{test::pools(),
                  {running(job("a", 60, 40, 1.3), 0, 50'000), running(job("b", 40, 60, 1.3), 0, 50'000)}};
   SimulationOptions options;
   options.mean_time_between_failures_s = 20'000;
@@ -115,12 +114,12 @@ TEST(Failures, TheOthersGoOnAndTheJobComesBack) {
 TEST(JobLevel, ColocatedJobsUseTrainingNodesAlone) {
   Job of = running(job("a", 60, 40, 1.5), 0, 1000);
   of.colocated_rollout_s = 80;
-  Simulation result = simulated("colocated", {testing::pools(), {of}});
+  Simulation result = simulated("colocated", {test::pools(), {of}});
   EXPECT_NEAR(result.duration_s, 1200, 1e-6);
   EXPECT_NEAR(result.total_usd, 3 * 1200.0 / 3600, 1e-9);
   EXPECT_EQ(result.max_rollout_nodes, 0);
   of.max_slowdown = 1;
-  result = simulated("colocated", {testing::pools(), {of}});
+  result = simulated("colocated", {test::pools(), {of}});
   EXPECT_NEAR(result.duration_s, 600, 1e-6);
   EXPECT_NEAR(result.total_usd, 6 * 600.0 / 3600, 1e-9);
   EXPECT_EQ(result.kept_fraction, 1);
@@ -130,7 +129,7 @@ TEST(JobLevel, ColocatedJobsUseTrainingNodesAlone) {
 TEST(JobLevel, GavelGivesJobsSharesOfTime) {
   std::vector<Job> jobs;
   for (const char* name : {"a", "b", "c"}) jobs.push_back(running(job(name, 60, 40, 2), 0, 1000));
-  const Simulation result = simulated("gavel", {testing::pools(), jobs});
+  const Simulation result = simulated("gavel", {test::pools(), jobs});
   EXPECT_EQ(result.max_training_nodes, 2);
   EXPECT_EQ(result.max_rollout_nodes, 0);
   ASSERT_EQ(result.jobs.size(), 3U);

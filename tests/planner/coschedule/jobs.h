@@ -7,7 +7,7 @@
 
 #include "planner/coschedule/group.h"
 
-namespace sextant::coschedule::testing {
+namespace sextant::coschedule::test {
 
 inline Job job(const std::string& name, double rollout_s, double training_s, double max_slowdown = 2) {
   Job job;
@@ -33,4 +33,4 @@ inline Pools pools() {
   return pools;
 }
 
-}  // namespace sextant::coschedule::testing
+}  // namespace sextant::coschedule::test

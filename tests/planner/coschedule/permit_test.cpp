@@ -22,11 +22,11 @@
 namespace sextant::coschedule {
 namespace {
 
+using test::job;
+using test::on_one_pair;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::job;
-using testing::on_one_pair;
 
 Group three_jobs() { return on_one_pair({job("a", 3, 2), job("b", 2, 3), job("c", 1, 1)}); }
 

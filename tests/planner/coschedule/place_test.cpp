@@ -21,13 +21,13 @@
 namespace sextant::coschedule {
 namespace {
 
+using test::job;
 using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::job;
 
-Placement placed(const std::vector<Job>& jobs, const Pools& pools = testing::pools(),
+Placement placed(const std::vector<Job>& jobs, const Pools& pools = test::pools(),
                  const PlacementRules& rules = {}) {
   Placement placement{pools, {}};
   for (const Job& of : jobs) {
@@ -72,7 +72,7 @@ TEST(Place, NeverBreaksAPromise) {
 }
 
 TEST(Place, HostsHoldTheSuspendedStatesOfAllTheirJobs) {
-  Pools pools = testing::pools();
+  Pools pools = test::pools();
   pools.training.host_memory_bytes = 1000;
   Job a = job("a", 60, 40), b = job("b", 40, 60);
   a.training_host_bytes = 600;
@@ -87,7 +87,7 @@ TEST(Place, HostsHoldTheSuspendedStatesOfAllTheirJobs) {
 }
 
 TEST(Place, APoolWithoutFreeNodesHasNoPlace) {
-  Pools pools = testing::pools();
+  Pools pools = test::pools();
   pools.rollout.max_nodes = 1;
   const Placement placement = placed({job("a", 60, 40, 1)}, pools);
   const PlacementAnswer answer = place(placement, job("b", 60, 40, 1));
@@ -218,7 +218,7 @@ TEST(Repack, RegroupsAllJobsAndKeepsWhoMustStay) {
 // A saving that does not pay for the restarts within the horizon is left alone. By hand: a (60, 40) and b (40, 60) in
 // groups of their own share one for 4 dollars an hour less; one restart of 900 s costs 4 x 900 / 3600 = 1 dollar.
 TEST(Repack, WaitsForSavingsThatPayForTheRestarts) {
-  Placement placement{testing::pools(), {}};
+  Placement placement{test::pools(), {}};
   placement.groups.push_back({"one", 1, 1, {{job("a", 60, 40), {0}}}});
   placement.groups.push_back({"two", 1, 1, {{job("b", 40, 60), {0}}}});
   const auto anyone = [](const Job&) { return true; };
@@ -284,7 +284,7 @@ TEST(Optimum, IsThatOfBruteForceAndTheBoundIsBelow) {
 TEST(CostBound, IsExactWhereJobsCannotShare) {
   if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
   const std::vector<Job> jobs{job("a", 60, 40, 1), job("b", 70, 40, 1), job("c", 80, 40, 1)};
-  EXPECT_NEAR(min_usd_per_hour(jobs, testing::pools(), {}, 1).usd_per_hour, 12, 1e-6);
+  EXPECT_NEAR(min_usd_per_hour(jobs, test::pools(), {}, 1).usd_per_hour, 12, 1e-6);
 }
 
 // Beyond the sizes that are solved exactly: the answer keeps all promises, is no dearer than the start, and its bound
@@ -321,7 +321,7 @@ TEST(Optimum, OfManyJobsIsBetweenItsBoundAndTheStart) {
 TEST(CostBound, NeedsNoSearchForTheWorkOfAllJobs) {
   std::vector<Job> jobs;
   for (int j = 0; j < 30; ++j) jobs.push_back(job("job-" + std::to_string(j), 60, 40, 2));
-  const Pools pools = testing::pools();
+  const Pools pools = test::pools();
   const double of_one =
       (60 * pools.rollout.usd_per_node_hour() + 40 * pools.training.usd_per_node_hour()) / 200;
   EXPECT_GE(min_usd_per_hour(jobs, pools, {}, 0).usd_per_hour, 30 * of_one * (1 - 1e-6));
@@ -356,7 +356,7 @@ TEST(PlacementDocument, RefusesWhatCannotBe) {
 }
 
 TEST(JobTraceDocument, RefusesTimeThatGoesBackAndJobsThatFitNowhere) {
-  JobTrace trace{testing::pools(), {job("a", 1, 1), job("b", 1, 1)}};
+  JobTrace trace{test::pools(), {job("a", 1, 1), job("b", 1, 1)}};
   for (Job& of : trace.jobs) of.duration_s = 10;
   trace.jobs[0].arrival_s = 5;
   Json json = trace.to_json();
@@ -364,7 +364,7 @@ TEST(JobTraceDocument, RefusesTimeThatGoesBackAndJobsThatFitNowhere) {
   trace.jobs[1].arrival_s = 6;
   json = trace.to_json();
   EXPECT_EQ(JobTrace::parse(JsonView(json)), trace);
-  const Json empty = JobTrace{testing::pools(), {}}.to_json();
+  const Json empty = JobTrace{test::pools(), {}}.to_json();
   EXPECT_THROW((void)JobTrace::parse(JsonView(empty)), Error);
   trace.pools.training.max_nodes = 1;
   trace.jobs[1].training_nodes = 2;

@@ -21,10 +21,10 @@
 namespace sextant::coschedule {
 namespace {
 
+using test::job;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::job;
 
 Group with_turns(Group group) {
   group.turns = repeated_turns(group);
@@ -198,7 +198,7 @@ TEST(Repetition, KeepsAllPromisesInTheSimulation) {
 
 // Nodes hold one suspended job, so that the short one gets a rollout node of its own.
 Placement long_and_short(bool may_repeat = true) {
-  Placement placement{testing::pools(), {}};
+  Placement placement{test::pools(), {}};
   placement.pools.rollout.host_memory_bytes = 10;
   PlacementRules rules;
   rules.may_repeat = may_repeat;

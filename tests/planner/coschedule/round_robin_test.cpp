@@ -13,8 +13,8 @@
 namespace sextant::coschedule {
 namespace {
 
-using testing::job;
-using testing::on_one_pair;
+using test::job;
+using test::on_one_pair;
 
 std::vector<int> own_order(const Group& group) {
   std::vector<int> order(group.members.size());

@@ -12,9 +12,9 @@
 namespace sextant::coschedule {
 namespace {
 
+using test::job;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::job;
 
 Job arriving(Job of, double arrival_s, double duration_s) {
   of.arrival_s = arrival_s;
@@ -26,7 +26,7 @@ Simulation by(std::string_view policy, const JobTrace& trace) { return simulate(
 
 // One job alone for 1000 s costs 4 dollars an hour.
 TEST(Simulate, OneJobRunsAsLongAsAlone) {
-  const Simulation result = by("weave", {testing::pools(), {arriving(job("a", 60, 40), 10, 1000)}});
+  const Simulation result = by("weave", {test::pools(), {arriving(job("a", 60, 40), 10, 1000)}});
   EXPECT_DOUBLE_EQ(result.duration_s, 1000);
   EXPECT_NEAR(result.total_usd, 4 * 1000.0 / 3600, 1e-9);
   EXPECT_NEAR(result.rollout_busy_fraction, 0.6, 1e-12);
@@ -37,7 +37,7 @@ TEST(Simulate, OneJobRunsAsLongAsAlone) {
 // Job b (70 + 50 s alone) joins a (80 + 40 s, which allows 1.5): 150 s of rollouts a meta-iteration. Until b ends
 // after 1000 x 150/120 = 1250 s, a advances by 1000 s; its last 200 s alone take 200 s.
 TEST(Simulate, MembersSlowEachOtherDownWhileTheyShare) {
-  const JobTrace trace{testing::pools(),
+  const JobTrace trace{test::pools(),
                        {arriving(job("a", 80, 40, 1.5), 0, 1200), arriving(job("b", 70, 50, 1.5), 0, 1000)}};
   const Simulation result = by("weave", trace);
   ASSERT_EQ(result.jobs.size(), 2U);

@@ -11,8 +11,8 @@
 namespace sextant::coschedule {
 namespace {
 
-using testing::job;
-using testing::on_one_pair;
+using test::job;
+using test::on_one_pair;
 
 // Ten responses, of which eight have 20 tokens and two 100; the bounds are of 100 tokens for each.
 Batch two_of_ten_are_long() { return Batch({20, 20, 20, 20, 20, 20, 20, 20, 100, 100}); }

@@ -36,7 +36,7 @@ void* counted(std::size_t bytes, std::size_t alignment) {
   std::free(memory);
 }
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class Allocations : public ::testing::Test {
@@ -105,4 +105,4 @@ TEST_F(Allocations, OfMovesThatAreKeptAreNone) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

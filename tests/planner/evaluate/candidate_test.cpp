@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Shape shape_of(std::vector<int> layers, std::vector<int> sequences, int micro_batch_sequences = 1) {
@@ -80,4 +80,4 @@ TEST(ShapeTable, ForgottenPositionsAreNotUsedAgain) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "costmodel/terms/memory.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // The whole model, asked about plans.
@@ -220,4 +220,4 @@ TEST_P(Moves, EqualTheWholeModel) {
 INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 14));
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -14,7 +14,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/verify/random_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Everything that the bound reads at other values than the neutral ones, and more that it must not need.
@@ -177,4 +177,4 @@ TEST(LeastIteration, FasterDevicesLowerIt) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

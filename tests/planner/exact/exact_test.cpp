@@ -16,7 +16,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_instances.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Returns how many plans of the space do not fit.
@@ -412,4 +412,4 @@ TEST(Packing, ByHand) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

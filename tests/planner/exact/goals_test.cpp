@@ -9,7 +9,7 @@
 #include "tests/planner/exact/unit_space_case.h"
 #include "tests/planner/neutral.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // The faster the dearer, but not in proportion.
@@ -214,4 +214,4 @@ TEST(ExactGoals, NoSearchIsCheaperThanTheProof) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

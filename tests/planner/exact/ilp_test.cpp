@@ -16,7 +16,7 @@
 #include "sextant/predict.h"
 #include "tests/planner/exact/unit_space_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr double kIlpTolerance = 1e-6;  // of MILP solvers, relative
@@ -227,4 +227,4 @@ TEST(PlanByIlpAlone, RefusesSynchronizationThatIsNoSum) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

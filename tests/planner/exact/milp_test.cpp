@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr double kMilpTolerance = 1e-6;  // of MILP solvers
@@ -133,4 +133,4 @@ TEST_F(Milp, BeginsWithASolution) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

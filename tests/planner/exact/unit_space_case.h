@@ -19,7 +19,7 @@
 #include "sextant/search_space.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 // A workflow of models with 16 layers, about 0.5B parameters per eight layers: a few devices hold them.
 inline Workflow small_rl(std::vector<Task> tasks, Algorithm algorithm, Mode mode = Mode::synchronous) {
@@ -317,4 +317,4 @@ inline PlanRequest request_of(const SmallCase& small, const Coefficients& coeffi
   return request;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -10,7 +10,7 @@
 #include "planner/exact/ilp_deal.h"
 #include "tests/planner/exact/unit_space_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::Contains;
@@ -122,4 +122,4 @@ TEST(IlpAssignment, FindsTheBestOfAllDeals) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,7 +5,7 @@
 #include "tests/core/expect_error.h"
 #include "tests/planner/explain/explain_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 LinkException between(LinkScope scope, const std::string& from, const std::string& to, double bytes_per_s) {
@@ -134,4 +134,4 @@ TEST(Change, PlansMoveByTheNamesOfMachines) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

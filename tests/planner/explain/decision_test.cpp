@@ -8,7 +8,7 @@
 #include "planner/explain/number_values.h"
 #include "tests/planner/explain/explain_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using enum CoefficientId;
@@ -233,4 +233,4 @@ TEST(NumberValues, HaveTheSpreadThatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -4,7 +4,7 @@
 #include "planner/explain/explain.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline Cluster explained_cluster() { return cluster_of({{"a100", 2, 4}, {"l40s", 2, 4, "z2"}}); }
 
@@ -30,4 +30,4 @@ struct ExplainedCase {
   [[nodiscard]] Decided decided() const { return {request, *planner, *result.plan, doubt}; }
 };
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

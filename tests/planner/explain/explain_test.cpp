@@ -5,7 +5,7 @@
 #include "planner/explain/change.h"
 #include "tests/planner/explain/explain_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(Explain, ComparesWithEveryOtherQuickPlanner) {
@@ -115,4 +115,4 @@ TEST(WhatIf, SaysWhereNothingFits) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

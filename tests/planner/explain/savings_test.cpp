@@ -7,7 +7,7 @@
 #include "planner/explain/parts.h"
 #include "tests/planner/explain/explain_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr double kDifference = 1e-5;  // of a central difference of a smooth function
@@ -115,4 +115,4 @@ TEST(Parts, GoToTheCriticalTasksAlone) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,7 +5,7 @@
 
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // PPO of 8B models on eight cards of 80 GB, all trained states sharded over them. A token has 128,256 logits of
@@ -38,4 +38,4 @@ TEST(WhatFits, NamesFewerTokensOfAMicroBatch) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

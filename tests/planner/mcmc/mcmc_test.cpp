@@ -15,7 +15,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::Contains;
@@ -267,4 +267,4 @@ TEST(McmcOfReaL, SeedsDecide) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

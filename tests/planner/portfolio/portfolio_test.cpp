@@ -7,7 +7,7 @@
 #include "tests/planner/planning_case.h"
 #include "tests/planner/thread_ranks.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Plan plan_of_replicas(std::vector<Replica> replicas) {
@@ -191,4 +191,4 @@ TEST(MemoryShare, LeavesHeadroom) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

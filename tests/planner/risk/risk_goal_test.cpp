@@ -9,7 +9,7 @@
 #include "sextant/statistics.h"
 #include "tests/planner/risk/two_zones.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr int kDraws = 200;
@@ -127,4 +127,4 @@ TEST(RiskGoal, HasAName) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

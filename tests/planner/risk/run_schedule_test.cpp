@@ -8,7 +8,7 @@
 #include "sextant/predict.h"
 #include "tests/planner/risk/two_zones.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Short responses are made faster by one machine, because the other costs a reduction over the slow link; long
@@ -69,4 +69,4 @@ TEST(PlanForRun, APlanThatDoesNotFitInAPartIsNone) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 #include "sextant/predict.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 // Puts every task on these devices, with one replica on each.
 inline Plan on_each(const Workflow& workflow, const std::vector<int>& devices) {
@@ -44,4 +44,4 @@ struct TwoZones {
   }
 };
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

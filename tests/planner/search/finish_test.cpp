@@ -11,7 +11,7 @@
 #include "sextant/predict.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // PPO of an 8B model on two nodes, all tasks on all devices. Its reference and its actor's training choose
@@ -252,4 +252,4 @@ TEST(ConnectedTasks, JoinsPairsThatShareATask) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 #include "planner/sha_ea/arrangement.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // A cluster whose memory is never short.
@@ -139,4 +139,4 @@ TEST(Arranger, CostsNothingThatCannotBeBetter) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

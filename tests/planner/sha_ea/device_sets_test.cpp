@@ -9,7 +9,7 @@
 #include "planner/sha_ea/local_steps.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Generation on all four units, actor training on two of them, critic training on the other two.
@@ -209,4 +209,4 @@ TEST(Climb, EndsWhereNoStepIsBetter) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

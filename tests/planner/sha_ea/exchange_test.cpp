@@ -9,7 +9,7 @@
 #include "planner/sha_ea/island.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(IslandExchange, SavesTheNextIslandWork) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

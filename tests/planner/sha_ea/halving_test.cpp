@@ -6,7 +6,7 @@
 
 #include "planner/sha_ea/population.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -119,4 +119,4 @@ TEST(Population, BetterOnesTakeThePlaceOfTheWorst) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

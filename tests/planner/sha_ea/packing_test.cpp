@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Option option(double time_s, double resident_bytes, double working_bytes) {
@@ -171,4 +171,4 @@ TEST(ChooseBestFitting, LeavesTasksOfDifferentCornersToOthers) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 struct Seen {
@@ -104,4 +104,4 @@ TEST(Recombination, KeepsToItsStepsAndToWhatItWasGiven) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -18,7 +18,7 @@
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(Arms, AreAllWhereTheyAreFew) {
@@ -383,4 +383,4 @@ TEST(ShaEa, LongSequencesGoToStrongDevices) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

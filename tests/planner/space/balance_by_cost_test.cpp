@@ -9,7 +9,7 @@
 #include "planner/space/balance.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Shape stages_of(std::vector<int> layers, std::vector<int> sequences) {
@@ -122,4 +122,4 @@ TEST(BalanceByCost, StagesTakeWhatTheySayTheyWouldWithOtherLayers) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "planner/search/search_run.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TEST(Balance, IsInProportionAndWhole) {
@@ -349,4 +349,4 @@ TEST(Options, OfKinAreThoseThatWereWorthKeeping) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

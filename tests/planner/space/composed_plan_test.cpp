@@ -12,7 +12,7 @@
 #include "planner/search/search_run.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr double kRounding = 1e-12;
@@ -172,4 +172,4 @@ INSTANTIATE_TEST_SUITE_P(Workflows, ComposedPlanIs, ::testing::ValuesIn(cases())
                          [](const auto& planned) { return planned.param.name; });
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -12,7 +12,7 @@
 #include "sextant/error.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using DeviceList = std::vector<std::uint16_t>;
@@ -196,4 +196,4 @@ TEST_F(CostedOptionsTest, DamagedBytesDoNoHarm) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

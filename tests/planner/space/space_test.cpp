@@ -11,7 +11,7 @@
 #include "planner/space/machines.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -200,4 +200,4 @@ TEST(Machines, DealsAreAsManyAsCounted) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -6,7 +6,7 @@
 #include "sextant/error.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 LinkException slow_link(LinkScope scope, std::string from, std::string to) {
@@ -65,4 +65,4 @@ TEST(Subcluster, NamesOfNodesDevicesZonesAndRegions) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -11,7 +11,7 @@
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // A model whose cache takes 2 (keys and values) x 2 heads x 16 x 2 bytes = 128 bytes a token and layer: 4
@@ -195,4 +195,4 @@ TEST(ShapesOf, HaveTheExecutionsAndDegreesOfTheChoices) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

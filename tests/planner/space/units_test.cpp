@@ -3,17 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
-
-int count_of(const std::vector<UnitClass>& level) {
-  return std::accumulate(level.begin(), level.end(), 0,
-                         [](int sum, const UnitClass& of_class) { return sum + of_class.count(); });
-}
 
 // Every level holds every device once, in the same order within a class; a unit is a number of units of the
 // next level.
@@ -67,4 +60,4 @@ TEST(UnitLevels, OfOneDevice) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

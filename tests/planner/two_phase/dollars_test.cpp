@@ -11,7 +11,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 TaskPlan on(int first, int count, int layers) {
@@ -126,4 +126,4 @@ TEST(PlanWithinBudget, SaysSoWhereItPaysForNothing) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

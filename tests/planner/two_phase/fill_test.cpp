@@ -8,7 +8,7 @@
 
 #include "planner/exact/milp.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 int used(const Filling& filling, const std::vector<FillItem>& items) {
@@ -86,4 +86,4 @@ TEST(Filling, EqualsTheIntegerProgramOverAllMachines) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -3,7 +3,7 @@
 
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline void add_machines(std::vector<Node>& nodes, const std::string& type, int count, int devices,
                          double inner_bytes_per_s) {
@@ -50,4 +50,4 @@ inline Workflow hex_grpo(Mode mode = Mode::asynchronous) {
   return workflow;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class Partitions : public ::testing::Test {
@@ -113,4 +113,4 @@ TEST(LargeClusters, PartitionsAreListedByTheStep) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -14,7 +14,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 std::vector<DeviceId> range(int first, int count) {
@@ -366,4 +366,4 @@ TEST(ReplicaTimes, AreTheModelsBetweenItsPointsToo) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

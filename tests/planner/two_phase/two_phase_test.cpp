@@ -11,7 +11,7 @@
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Workflow with_uneven_lengths(Workflow workflow) {
@@ -31,7 +31,7 @@ Execution of_an_engine() {
   return execution;
 }
 
-std::vector<SmallCase> cases() {
+std::vector<SmallCase> hex_cases() {
   std::vector<SmallCase> cases = small_cases();
   const auto async = Mode::asynchronous;
   cases.push_back({"hex", hex_cluster(1, 1, 4), small_grpo(async)});
@@ -66,7 +66,7 @@ TEST_P(TwoPhase, IsNearTheBestPartition) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, TwoPhase, ::testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, TwoPhase, ::testing::ValuesIn(hex_cases()),
                          [](const auto& tested) { return tested.param.name; });
 
 // The point of the paper: GPUs with memory bandwidth generate, those with arithmetic train.
@@ -165,4 +165,4 @@ TEST(TwoPhasePlans, KeepToTheirBudgetOfEvaluations) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 
 #include "tests/planner/two_phase/hex_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 Workflow with_lengths(LengthKind kind) {
@@ -71,4 +71,4 @@ TEST(Window, FollowsTheSeed) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

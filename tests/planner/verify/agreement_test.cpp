@@ -11,7 +11,7 @@
 #include "sextant/error.h"
 #include "tests/planner/verify/random_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr unsigned kCases = 20'000;
@@ -112,4 +112,4 @@ TEST(VerifierAgrees, WithTheCostModelOnRandomPlans) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST_F(AnswerTest, APlanBelowTheBoundIsABug) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,7 +5,7 @@
 
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // Replicas with these shares of 12 sequences and these length ranks, none of which needs a device here.
@@ -60,4 +60,4 @@ TEST(VerifiedBatch, OfTenThousandReplicasIsSharedOutOnce) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

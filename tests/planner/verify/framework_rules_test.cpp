@@ -5,7 +5,7 @@
 
 #include "tests/planner/planning_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class FrameworkRules : public ::testing::Test {
@@ -51,4 +51,4 @@ TEST_F(FrameworkRules, ReplicasHaveEqualShares) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

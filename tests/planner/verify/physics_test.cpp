@@ -15,7 +15,7 @@
 #include "sextant/predict.h"
 #include "tests/planner/verify/random_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr double kMonotoneRounding = 1e-9;  // relative
@@ -257,4 +257,4 @@ TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -6,7 +6,7 @@
 #include "planner/verify/verify.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class PinRules : public ::testing::Test {
@@ -66,4 +66,4 @@ TEST_F(PinRules, AnotherLayoutOnTheSameDevices) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -5,7 +5,7 @@
 #include "planner/verify/verify.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 SearchLimits small_space() {
@@ -64,4 +64,4 @@ TEST(VerifiedPlans, WhatDoesNotFitIsFound) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 #include "documents/semantics.h"
 #include "tests/costmodel/small_problem.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class Draw {
@@ -356,4 +356,4 @@ RandomCase random_case(unsigned seed) {
   return out;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -8,7 +8,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/plan.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 struct RandomCase {
   Cluster cluster;
@@ -20,4 +20,4 @@ struct RandomCase {
 
 [[nodiscard]] RandomCase random_case(unsigned seed);
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

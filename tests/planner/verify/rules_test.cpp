@@ -4,7 +4,7 @@
 #include "planner/verify/verify.h"
 #include "tests/costmodel/terms/term_case.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class Rules : public ::testing::Test {
@@ -318,4 +318,4 @@ TEST_F(Rules, CoefficientsOfTypeAndFrameworkCount) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

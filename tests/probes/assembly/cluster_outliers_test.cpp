@@ -41,10 +41,10 @@ class FleetOutliers : public ::testing::Test {
  protected:
   FleetOutliers() {
     for (int i = 0; i < kHosts; ++i) {
-      fleet_.hosts.push_back(testing::host("h" + std::to_string(i), healthy(i)));
+      fleet_.hosts.push_back(test::host("h" + std::to_string(i), healthy(i)));
       for (int j = 0; j < i; ++j) {
         fleet_.pairs.push_back(
-            testing::pair("h" + std::to_string(j), "h" + std::to_string(i), healthy(i + 3 * j)));
+            test::pair("h" + std::to_string(j), "h" + std::to_string(i), healthy(i + 3 * j)));
       }
     }
   }
@@ -58,7 +58,7 @@ class FleetOutliers : public ::testing::Test {
 TEST_F(FleetOutliers, HealthyHostsAreNotNamed) { EXPECT_THAT(describe_outliers(fleet_), IsEmpty()); }
 
 TEST_F(FleetOutliers, NamesASlowDevice) {
-  fleet_.hosts[3] = testing::host("h3", 0.75);
+  fleet_.hosts[3] = test::host("h3", 0.75);
   EXPECT_THAT(describe_outliers(fleet_),
               Contains(::testing::AllOf(HasSubstr("GEMM bf16 of gpu: h3 is "), HasSubstr("below the others"),
                                         HasSubstr("% sure"))));
@@ -71,7 +71,7 @@ TEST_F(FleetOutliers, NamesTheSlowDeviceOfAHost) {
     for (int device = 0; device < kDevices; ++device) {
       const double speed = i == 3 && device == 2 ? 0.75 : healthy(i + device);
       fleet_.hosts[static_cast<std::size_t>(i)].devices->results.push_back(
-          testing::result("gemm/bf16/8192", "flop/s", testing::kFlop_per_s * speed, device));
+          test::result("gemm/bf16/8192", "flop/s", test::kFlop_per_s * speed, device));
     }
   }
   EXPECT_THAT(describe_outliers(fleet_), ElementsAre(::testing::AllOf(HasSubstr("GEMM bf16 of gpu: h3/2 is "),
@@ -79,7 +79,7 @@ TEST_F(FleetOutliers, NamesTheSlowDeviceOfAHost) {
 }
 
 TEST_F(FleetOutliers, NamesABadCable) {
-  fleet_.pairs[10] = testing::pair(fleet_.pairs[10].from, fleet_.pairs[10].to, 0.5);
+  fleet_.pairs[10] = test::pair(fleet_.pairs[10].from, fleet_.pairs[10].to, 0.5);
   const auto found = describe_outliers(fleet_);
   EXPECT_THAT(found,
               ElementsAre(::testing::AllOf(HasSubstr("bandwidth in zone z: the link "),
@@ -88,7 +88,7 @@ TEST_F(FleetOutliers, NamesABadCable) {
 
 TEST_F(FleetOutliers, NamesABadHost) {
   for (PairMeasurement& pair : fleet_.pairs) {
-    if (pair.from == "h5" || pair.to == "h5") pair = testing::pair(pair.from, pair.to, 0.5);
+    if (pair.from == "h5" || pair.to == "h5") pair = test::pair(pair.from, pair.to, 0.5);
   }
   EXPECT_THAT(describe_outliers(fleet_), ElementsAre(HasSubstr("the links of h5 are")));
 }
@@ -109,7 +109,7 @@ TEST_F(FleetOutliers, NamesABadHostBetweenZones) {
   }
   for (PairMeasurement& pair : fleet_.pairs) {
     if ((pair.from < "h4") == (pair.to < "h4")) continue;
-    pair = testing::pair(pair.from, pair.to, pair.to == "h5" ? 0.3 : 1);
+    pair = test::pair(pair.from, pair.to, pair.to == "h5" ? 0.3 : 1);
   }
   EXPECT_THAT(describe_outliers(fleet_),
               Contains(HasSubstr("bandwidth between zones y and z: the links of h5 are")));
@@ -121,7 +121,7 @@ TEST_F(FleetOutliers, ZonesAreNotComparedWithEachOther) {
     if (host.host.name < "h4") host.host.zone = "y";
   }
   for (PairMeasurement& pair : fleet_.pairs) {
-    if ((pair.from < "h4") != (pair.to < "h4")) pair = testing::pair(pair.from, pair.to, 0.01);
+    if ((pair.from < "h4") != (pair.to < "h4")) pair = test::pair(pair.from, pair.to, 0.01);
   }
   EXPECT_THAT(describe_outliers(fleet_), IsEmpty());
 }

@@ -11,11 +11,11 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
-using testing::host;
-using testing::kFlop_per_s;
-using testing::kRate;
-using testing::kRoundTrip_s;
-using testing::pair;
+using test::host;
+using test::kFlop_per_s;
+using test::kRate;
+using test::kRoundTrip_s;
+using test::pair;
 
 FleetRecord three_hosts() {
   FleetRecord outcome;

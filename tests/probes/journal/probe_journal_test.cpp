@@ -79,7 +79,7 @@ TEST_F(ProbeJournalTest, OfHostsHasWhatWasWrittenAndGoesOn) {
   const std::vector<PairMeasurement> pairs =
       load_document<FleetRecord>(SEXTANT_TEST_DATA "/fleet.json").content.pairs;
   const DeviceReport devices{
-      {{"some", "document"}}, {testing::result("memory/read", "bytes/s", 1e12, 3)}, {"it is hot"}};
+      {{"some", "document"}}, {test::result("memory/read", "bytes/s", 1e12, 3)}, {"it is hot"}};
   {
     JournalWriter writer = open(kFleetJournal);
     writer.add_host("h1", devices);

@@ -63,7 +63,7 @@ TEST(MeasureLinks, OneRankHasNoneAndSaysWhy) {
   EXPECT_THAT(waived_links().sentence, HasSubstr("only one rank"));
 }
 
-ProbeContext tiny_context() {
+ProbeContext tiny_link_context() {
   ProbeContext context;
   context.sampling = sampling_options(2e-3, 0.5);
   context.sampling.stopping.max_samples = 8;
@@ -86,7 +86,7 @@ TEST(MeasureLinks, RankZeroHasEveryPairAndHandsItOnRoundByRound) {
   run_on_threads(4, [&](Communicator& world) {
     LinkOptions mine = options;
     mine.on_round = [&](const std::vector<ProbeResult>& found) { of_round.push_back(found.size()); };
-    const LinkOutcome outcome = measure_links(world, tournament_rounds(4), tiny_context(), mine);
+    const LinkOutcome outcome = measure_links(world, tournament_rounds(4), tiny_link_context(), mine);
     EXPECT_THAT(outcome.lost, IsEmpty());
     EXPECT_FALSE(outcome.is_interrupted);
     if (world.rank() == 0) {
@@ -110,8 +110,8 @@ TEST(MeasureLinks, ASilentRankIsNamedAndTheRestGoesOn) {
       static_cast<void>(LinkRanks(world));
       return;
     }
-    const LinkOutcome outcome =
-        measure_links(world, {{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1, 2}}}, tiny_context(), options);
+    const LinkOutcome outcome = measure_links(world, {{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1, 2}}},
+                                              tiny_link_context(), options);
     ASSERT_EQ(outcome.lost.size(), 1U);
     EXPECT_THAT(outcome.lost.at(2), HasSubstr("rank 2 on "));
     EXPECT_THAT(outcome.lost.at(2), HasSubstr("did not respond after a round of pairs"));
@@ -130,7 +130,7 @@ TEST(MeasureLinks, AFollowerThatDoesNotAnswerFailsItsPairOnly) {
       static_cast<void>(LinkRanks(world));
       return;
     }
-    const LinkOutcome outcome = measure_links(world, {{{1, 2}}, {{0, 1}}}, tiny_context(), options);
+    const LinkOutcome outcome = measure_links(world, {{{1, 2}}, {{0, 1}}}, tiny_link_context(), options);
     if (world.rank() != 0) return;
     ASSERT_EQ(outcome.points.size(), 2U);
     EXPECT_THAT(outcome.points[1].sentence, HasSubstr("did not answer within 2.00 s"));
@@ -147,7 +147,7 @@ TEST(MeasureLinks, AnyRankCanEndItWithWhatThereIs) {
     std::atomic<int> asked = 0;
     // Rank 3 follows in all its pairs: it is asked once a round.
     if (world.rank() == 3) mine.should_stop = [&] { return ++asked == 2; };
-    const LinkOutcome outcome = measure_links(world, tournament_rounds(4), tiny_context(), mine);
+    const LinkOutcome outcome = measure_links(world, tournament_rounds(4), tiny_link_context(), mine);
     EXPECT_TRUE(outcome.is_interrupted);
     if (world.rank() == 0) points = outcome.points;
   });
@@ -161,7 +161,7 @@ TEST(MeasureLinks, WhoIsToldToStopLeavesItsPairOut) {
     LinkOptions mine = options;
     int asked = 0;
     mine.should_stop = [&] { return world.rank() == 0 && ++asked > 2; };
-    const LinkOutcome outcome = measure_links(world, tournament_rounds(2), tiny_context(), mine);
+    const LinkOutcome outcome = measure_links(world, tournament_rounds(2), tiny_link_context(), mine);
     EXPECT_TRUE(outcome.is_interrupted);
     EXPECT_THAT(outcome.points, IsEmpty());
   });

@@ -12,7 +12,7 @@ namespace {
 constexpr double kRate = 1e8;
 constexpr double kEvery_s = 0.005;  // between counts
 
-RateMeterOptions options(int streams = 1) {
+RateMeterOptions quick_meter(int streams = 1) {
   RateMeterOptions options;
   options.streams = streams;
   return options;
@@ -28,7 +28,7 @@ void feed(RateMeter& meter, int stream, double seconds, const std::function<doub
 }
 
 TEST(RateMeter, KnowsNothingBeforeItsWarmUpIsOver) {
-  RateMeter meter(options());
+  RateMeter meter(quick_meter());
   EXPECT_EQ(meter.rate().bins, 0);
   feed(meter, 0, 0.3, [](double) { return kRate; });
   EXPECT_EQ(meter.rate().bins, 0);
@@ -36,7 +36,7 @@ TEST(RateMeter, KnowsNothingBeforeItsWarmUpIsOver) {
 }
 
 TEST(RateMeter, ASteadyStreamIsStableAfterTenBins) {
-  RateMeter meter(options());
+  RateMeter meter(quick_meter());
   feed(meter, 0, 0.3 + 0.5 + 0.02, [](double) { return kRate; });
   const MeasuredRate rate = meter.rate();
   EXPECT_TRUE(rate.is_stable);
@@ -46,7 +46,7 @@ TEST(RateMeter, ASteadyStreamIsStableAfterTenBins) {
 }
 
 TEST(RateMeter, AddsStreamsAndNamesTheSlowest) {
-  RateMeter meter(options(2));
+  RateMeter meter(quick_meter(2));
   feed(meter, 0, 1, [](double) { return kRate; });
   EXPECT_EQ(meter.rate().bins, 0);  // of the other nothing is known
   feed(meter, 1, 1, [](double) { return kRate / 4; });
@@ -55,7 +55,7 @@ TEST(RateMeter, AddsStreamsAndNamesTheSlowest) {
 }
 
 TEST(RateMeter, LeavesOutTheSlowStart) {
-  RateMeter meter(options());
+  RateMeter meter(quick_meter());
   feed(meter, 0, 2, [](double t) { return t < 0.9 ? kRate * 0.3 : kRate; });
   const MeasuredRate rate = meter.rate();
   EXPECT_TRUE(rate.is_stable);
@@ -63,7 +63,7 @@ TEST(RateMeter, LeavesOutTheSlowStart) {
 }
 
 TEST(RateMeter, WhatStillGrowsIsNotStable) {
-  RateMeter meter(options());
+  RateMeter meter(quick_meter());
   feed(meter, 0, 1.2, [](double t) { return kRate * t * t; });
   EXPECT_TRUE(meter.rate().is_growing);
   EXPECT_FALSE(meter.rate().is_stable);
@@ -71,7 +71,7 @@ TEST(RateMeter, WhatStillGrowsIsNotStable) {
 
 TEST(RateMeter, ANoisyStreamNeedsLonger) {
   RandomStream random(3);
-  RateMeter few(options()), many(options());
+  RateMeter few(quick_meter()), many(quick_meter());
   const auto noisy = [&](double) { return kRate * (0.5 + random.uniform()); };
   feed(few, 0, 0.85, noisy);
   EXPECT_FALSE(few.rate().is_stable);
@@ -81,7 +81,7 @@ TEST(RateMeter, ANoisyStreamNeedsLonger) {
 }
 
 TEST(RateMeter, AStreamThatStopsIsSeen) {
-  RateMeter meter(options());
+  RateMeter meter(quick_meter());
   feed(meter, 0, 4, [](double t) { return t < 1 ? kRate : 0; });
   EXPECT_EQ(meter.rate().bytes_per_s, 0);
   EXPECT_FALSE(meter.rate().is_stable);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kEnough = 1 << 20;
 
 std::string samples_text() {
-  const std::vector<ProbeResult> results = {testing::result("memory/read", "bytes/s", 2e12, 1)};
+  const std::vector<ProbeResult> results = {test::result("memory/read", "bytes/s", 2e12, 1)};
   return Json({{"results", to_json(results)}, {"warnings", {"it is hot"}}}).dump();
 }
 

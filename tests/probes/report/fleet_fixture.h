@@ -8,7 +8,7 @@
 #include "sextant/cluster.h"
 #include "sextant/document.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 inline constexpr double kRoundTrip_s = 1e-3, kRate = 1e9, kFlop_per_s = 1e12;
 
@@ -63,4 +63,4 @@ inline PairMeasurement pair(const std::string& from, const std::string& to, doub
   return measured;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -21,8 +21,8 @@ TEST(FleetRecord, GoesThroughItsDocument) {
 // Results and warnings of a host's probe are in the document, without the host's cluster and how it is reached.
 TEST(FleetRecord, HasTheDevicesResultsAndWarnings) {
   FleetRecord record;
-  record.hosts.push_back(testing::host("a"));
-  record.hosts.back().devices->results = {testing::result("memory/read", "bytes/s", 2e12, 5)};
+  record.hosts.push_back(test::host("a"));
+  record.hosts.back().devices->results = {test::result("memory/read", "bytes/s", 2e12, 5)};
   record.hosts.back().devices->warnings = {"3 points were measured while the GPU was held back"};
   const Json json = record.to_json();
   EXPECT_EQ(json["hosts"][0]["results"][0]["rank"], 5);

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,4 +77,4 @@ TEST(ClusterDiagram, LargeClustersStaySmall) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

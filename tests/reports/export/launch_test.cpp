@@ -16,7 +16,7 @@
 #include "sextant/error.h"
 #include "tests/reports/export/random_trainer_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -251,4 +251,4 @@ TEST(Launch, ScriptsOfOtherClustersAreRefused) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

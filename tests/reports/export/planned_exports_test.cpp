@@ -9,7 +9,7 @@
 #include "sextant/profile_space.h"
 #include "tests/reports/export/random_trainer_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 class EveryPlannedDialect : public ::testing::TestWithParam<std::size_t> {};
@@ -56,4 +56,4 @@ INSTANTIATE_TEST_SUITE_P(Trainers, EveryPlannedDialect,
                          });
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

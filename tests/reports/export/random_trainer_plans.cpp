@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <numeric>
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr int kGpusPerNode = 8;
@@ -227,4 +227,4 @@ Plan random_odd_plan(const TrainerProblem& problem, std::mt19937& random) {
   return plan;
 }
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -11,7 +11,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 
 // The profiles of data/frameworks.
 [[nodiscard]] const FrameworkProfile& shipped_profile(const std::string& name);
@@ -28,4 +28,4 @@ namespace sextant::testing {
 // Replicas of different shapes and shares on any GPUs, in any order, with executions of any profile.
 [[nodiscard]] Plan random_odd_plan(const TrainerProblem& problem, std::mt19937& random);
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

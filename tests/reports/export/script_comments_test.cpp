@@ -6,7 +6,7 @@
 #include "sextant/error.h"
 #include "tests/reports/export/random_trainer_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -69,4 +69,4 @@ TEST(ScriptComments, RefuseGpusThatAreNotThere) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

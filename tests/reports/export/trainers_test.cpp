@@ -11,7 +11,7 @@
 #include "sextant/error.h"
 #include "tests/reports/export/random_trainer_plans.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::Contains;
@@ -404,4 +404,4 @@ INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}
                          });
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-namespace sextant::testing {
+namespace sextant::test {
 
 class ConfigurationFile {
  public:
@@ -29,4 +29,4 @@ class ConfigurationFile {
   std::filesystem::path folder_, path_;
 };
 
-}  // namespace sextant::testing
+}  // namespace sextant::test

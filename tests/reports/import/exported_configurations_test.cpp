@@ -10,7 +10,7 @@
 #include "tests/reports/export/random_trainer_plans.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 constexpr int kScripts = 100;  // per dialect
@@ -105,4 +105,4 @@ INSTANTIATE_TEST_SUITE_P(Trainers, EveryImporter, ::testing::ValuesIn(imported_p
                          });
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

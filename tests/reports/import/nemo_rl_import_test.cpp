@@ -9,7 +9,7 @@
 #include "tests/reports/export/random_trainer_plans.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 // 64 experts, whose layers 8 GPUs of an engine split and two engines share.
@@ -62,4 +62,4 @@ TEST(NemoRlImport, ASingleNodeIsDividedAlsoIfTheEnginesNodesAreStated) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -12,7 +12,7 @@
 #include "tests/reports/export/random_trainer_plans.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::AllOf;
@@ -240,4 +240,4 @@ TEST_F(PrimeRlImport, RefusalsNameFileKeyAndWayOut) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -11,7 +11,7 @@
 #include "sextant/error.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -135,4 +135,4 @@ TEST(RunSettings, OfBrokenYamlAreRefusedWithTheLine) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

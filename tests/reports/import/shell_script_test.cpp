@@ -6,7 +6,7 @@
 #include "reports/import/shell_arithmetic.h"
 #include "sextant/error.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(ShellArithmetic, RefusesWhatIsTooLarge) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

@@ -9,7 +9,7 @@
 #include "tests/reports/export/random_trainer_plans.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -111,4 +111,4 @@ TEST(SkyRlImport, OtherTrainersAreRefused) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

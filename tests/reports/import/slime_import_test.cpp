@@ -5,7 +5,7 @@
 #include "reports/import/importers.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::Contains;
@@ -62,4 +62,4 @@ TEST(SlimeImport, PpoHasACriticAndAnotherPass) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

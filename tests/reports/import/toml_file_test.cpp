@@ -7,7 +7,7 @@
 #include "tests/core/expect_error.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -19,7 +19,7 @@ TrainerSettings read(const std::string& text) {
   return settings;
 }
 
-std::string refusal(const std::string& text) {
+std::string toml_refusal(const std::string& text) {
   return sextant::refusal_of([&] { (void)read(text); });
 }
 
@@ -46,23 +46,23 @@ TEST(TomlFile, NumbersAndTimesThatJsonHasNotAreTexts) {
 
 TEST(TomlFile, RefusalsHaveFileAndLine) {
   if (!has_toml()) {
-    EXPECT_THAT(refusal("a = 1\n"), HasSubstr("libtomlplusplus-dev"));
+    EXPECT_THAT(toml_refusal("a = 1\n"), HasSubstr("libtomlplusplus-dev"));
     return;
   }
-  EXPECT_THAT(refusal("a = 1\nb =\n"), HasSubstr("rl.toml:2: "));
-  EXPECT_THAT(refusal("a = 1\na = 2\n"), HasSubstr("rl.toml:2: "));
-  EXPECT_THAT(refusal("a = 'x\n"), HasSubstr("rl.toml:1: "));
+  EXPECT_THAT(toml_refusal("a = 1\nb =\n"), HasSubstr("rl.toml:2: "));
+  EXPECT_THAT(toml_refusal("a = 1\na = 2\n"), HasSubstr("rl.toml:2: "));
+  EXPECT_THAT(toml_refusal("a = 'x\n"), HasSubstr("rl.toml:1: "));
 }
 
 TEST(TomlFile, DeepNestingIsRefused) {
   if (!has_toml()) GTEST_SKIP() << "this build has no toml++ (SEXTANT_TOML)";
   std::string key = "a";
   for (int i = 0; i < 100'000; ++i) key += ".a";
-  EXPECT_THAT(refusal("b = 1\n" + key + " = 1\n"), HasSubstr("rl.toml:2: settings are nested too deeply"));
-  EXPECT_THAT(refusal("a = " + std::string(200, '[') + std::string(200, ']')),
+  EXPECT_THAT(toml_refusal("b = 1\n" + key + " = 1\n"), HasSubstr("rl.toml:2: settings are nested too deeply"));
+  EXPECT_THAT(toml_refusal("a = " + std::string(200, '[') + std::string(200, ']')),
               HasSubstr("rl.toml:1: settings are nested too deeply"));
-  EXPECT_THAT(refusal("a = " + std::string(100'000, '[')), HasSubstr("rl.toml:1: "));
+  EXPECT_THAT(toml_refusal("a = " + std::string(100'000, '[')), HasSubstr("rl.toml:1: "));
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test

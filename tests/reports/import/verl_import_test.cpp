@@ -5,7 +5,7 @@
 #include "reports/import/importers.h"
 #include "tests/reports/import/configuration_files.h"
 
-namespace sextant::testing {
+namespace sextant::test {
 namespace {
 
 using ::testing::Contains;
@@ -115,4 +115,4 @@ TEST(VerlImport, WarnsOfSettingsThatThePlanDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace sextant::testing
+}  // namespace sextant::test
