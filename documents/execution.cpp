@@ -62,6 +62,9 @@ const Fields<Execution>& execution_fields() {
       optional("unfused", &Execution::unfused, flag(),
                "Kernels as the code of the model writes them: experts in a loop, casts on their own (Hugging "
                "Face Transformers)."),
+      optional("eager_layers", &Execution::eager_layers, flag(),
+               "Norms and gated activations run operation by operation, as Hugging Face modules without Liger "
+               "kernels do, and keep more values for the backward pass."),
       optional("cuda_graphs", &Execution::cuda_graphs, flag(),
                "Decode steps are replayed, not launched kernel by kernel."),
       optional("training_graphs", &Execution::training_graphs, one_of<TrainingGraphs>(kTrainingGraphs),

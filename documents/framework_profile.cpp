@@ -14,7 +14,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSchemas{
+constexpr std::array<std::string_view, 8> kSchemas{
+    "sextant.framework_profile/1.7",
     "sextant.framework_profile/1.6", "sextant.framework_profile/1.5", "sextant.framework_profile/1.4",
     "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
     "sextant.framework_profile/1.0"};

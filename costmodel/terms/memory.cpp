@@ -96,19 +96,23 @@ double kept_elements(const TaskWork& task, const ReplicaWork& work, double tenso
   const Model& model = *task.model;
   const double hidden = model.hidden / (task.execution().sequence_parallel ? tensor_parallel : 1.0);
   if (recompute == Recompute::full) return hidden;
+  // Fused kernels keep a norm's input and output, and gate, up and product of the MLP. Modules of the model's code also
+  // keep the input in fp32 and the normalised values of each norm, and the activated gate.
+  const bool fused = !task.execution().eager_layers;
+  const double norms = fused ? 4.0 : 4.0 + 2.0 * kFp32Bytes / task.element_bytes;
+  const double mlp_values = model.gated_mlp ? (fused ? 3.0 : 4.0) : 2.0;
   const double attention = model.attention_elements();
-  double mlp = (model.gated_mlp ? 3.0 : 2.0) * model.intermediate, routed = 0;
+  double mlp = mlp_values * model.intermediate, routed = 0;
   if (model.experts) {
-    mlp = (model.gated_mlp ? 3.0 : 2.0) *
-          (static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
-           model.experts->shared_intermediate);
+    mlp = mlp_values * (static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
+                        model.experts->shared_intermediate);
     routed = (task.execution().fused_experts ? 2.0 : 4.0) * model.experts->active_per_token;
   }
   const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
   const double scores =
       keeps_scores ? model.attended_tokens(work.memory_tokens) * model.heads * model.full_attention_share()
                    : 0.0;
-  return (4.0 + routed) * hidden + (attention + mlp + scores) / tensor_parallel;
+  return (norms + routed) * hidden + (attention + mlp + scores) / tensor_parallel;
 }
 
 double logit_elements(const TaskWork& task, int replica, int stage) {

@@ -54,6 +54,7 @@ struct Execution {
   bool fused_experts = false;       // activation and casts inside the grouped products of routed experts
   bool fused_dispatch = false;      // a token goes to a device once and is sorted on the way (DeepEP, HybridEP)
   bool overlap_dispatch = false;    // all-to-all of a micro-batch overlaps the computation of another
+  bool eager_layers = false;        // norms and gated activations keep the values of each operation
   bool unfused = false;             // kernels as in the model's code: a loop over experts, separate casts
   bool cuda_graphs = false;         // decode steps are replayed, not launched kernel by kernel
   TrainingGraphs training_graphs = TrainingGraphs::none;

@@ -20,7 +20,7 @@ EXECUTION = {
     "sharded_over": 0, "sequence_parallel": False, "packed": False, "continuous_batching": False, "micro_batch_tokens": 0,
     "micro_batches": 0, "prefill_chunk_tokens": 0, "shared_prompts": False, "fused_attention": False,
     "portable_attention": False, "fused_experts": False, "fused_dispatch": False, "overlap_dispatch": False,
-    "unfused": False, "cuda_graphs": False, "training_graphs": "none", "kv_cache_bytes": 0.0,
+    "unfused": False, "eager_layers": False, "cuda_graphs": False, "training_graphs": "none", "kv_cache_bytes": 0.0,
     "logit_chunk_tokens": 0, "fused_loss": False, "offload_optimizer": False, "offload_weights": False,
     "offload_activations": False, "offload_activation_layers": 0, "lora_rank": 0, "precision": None,
     "weight_precision": None, "expert_precision": None, "expert_weight_precision": None,

@@ -154,7 +154,7 @@ Execution with_min_work(Execution execution, TaskKind kind) {
   execution.packed = true;
   execution.continuous_batching = execution.shared_prompts = kind == TaskKind::generation;
   execution.fused_attention = execution.fused_experts = execution.fused_dispatch = true;
-  execution.portable_attention = execution.unfused = false;
+  execution.portable_attention = execution.unfused = execution.eager_layers = false;
   return execution;
 }
 

@@ -144,12 +144,13 @@ class KeptElements {
     if (model.attention_gate) full += static_cast<double>(model.heads) * model.head_dim;
     const double attends = attending_layers(model) / model.layers;
     const double attention = attends * full + (1 - attends) * linear_values(model);
-    const double mlp = (model.gated_mlp ? 3 : 2) * mlp_width(model);
+    const double gate_copies = task_.execution().eager_layers && model.gated_mlp ? 1 : 0;
+    const double mlp = ((model.gated_mlp ? 3 : 2) + gate_copies) * mlp_width(model);
     double scores = 0;
     if (with_scores && !task_.execution().fused_attention) {
       scores = model.heads * attended(model, tokens_) * attends;
     }
-    return 4 * input() + routed_copies() * input() + (attention + mlp + scores) / split_;
+    return (2 * norm_copies() + routed_copies()) * input() + (attention + mlp + scores) / split_;
   }
 
   // The working memory of the layer that runs, without what was kept for the backward pass.
@@ -164,6 +165,13 @@ class KeptElements {
   }
 
  private:
+  // Values of one RMSNorm and what it feeds, in elements of the activations' format: its input (in fp32 if every
+  // operation is a kernel of its own, which then also keeps the normalised values) and its output.
+  [[nodiscard]] double norm_copies() const {
+    if (!task_.execution().eager_layers) return 2;
+    return 4 / activation_format_bytes(task_) + 2;
+  }
+
   [[nodiscard]] double routed_copies() const {
     if (!task_.model().experts) return 0;
     const int routed = task_.model().experts->active_per_token;

@@ -83,6 +83,7 @@ void add_kernels(Execution& execution, Random& random) {
   execution.fused_dispatch = random.chance(0.3);
   execution.overlap_dispatch = random.chance(0.5);
   execution.unfused = random.chance(0.2);
+  execution.eager_layers = random.chance(0.2);
   execution.training_graphs = static_cast<TrainingGraphs>(random.integer(0, 3));
   if (random.chance(0.3)) execution.precision = random.chance(0.5) ? Precision::fp8 : Precision::fp4;
   if (random.chance(0.2)) execution.expert_precision = Precision::fp8;

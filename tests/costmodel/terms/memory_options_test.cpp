@@ -397,6 +397,34 @@ TEST(MemoryOptions, CoefficientsMakeItWhatAFrameworkTakes) {
   EXPECT_GT(3 * counted.logit_bytes, 2 * counted.layer_bytes);
 }
 
+// Per token and layer of Qwen3-14B in bf16, worked out by hand from the modules of Transformers: two norms keep their input
+// in fp32, the normalised values and the output (8 h bytes each), attention its q, k, v and output, and the MLP gate,
+// activated gate, up and product (8 f bytes). Fused kernels keep 4 h bytes a norm and 6 f bytes.
+TEST(MemoryOptions, EagerLayersKeepWhatEachOperationNeeds) {
+  constexpr double kHidden = 5120, kQueries = 5120, kKeys = 1024, kInner = 17408;
+  Workflow workflow = small_workflow(Mode::synchronous, 10);
+  workflow.precision = Precision::bf16;
+  for (auto& [name, model] : workflow.models) {
+    model.hidden = static_cast<int>(kHidden);
+    model.heads = 40;
+    model.kv_heads = 8;
+    model.head_dim = 128;
+    model.intermediate = static_cast<int>(kInner);
+    model.gated_mlp = true;
+  }
+  TaskPlan plan = on_device(0);
+  plan.execution.fused_attention = true;
+  const double fused = memory_of(TermCase(kTraining, plan, workflow)).activation_bytes;
+  plan.execution.eager_layers = true;
+  const TermCase eager(kTraining, plan, workflow);
+  const double embedding = 2 * kHidden, attention = 2 * (2 * kQueries + 2 * kKeys);
+  const double layers = eager.task.model->layers;
+  EXPECT_NEAR(memory_of(eager).activation_bytes / fused,
+              (layers * (2 * 8 * kHidden + attention + 8 * kInner) + embedding) /
+                  (layers * (2 * 4 * kHidden + attention + 6 * kInner) + embedding),
+              1e-12);
+}
+
 TEST(MemoryOptions, ContextIsHeldOncePerDevice) {
   const TermCase training(kTraining, on_device(0));
   CoefficientValues<double> values(2);

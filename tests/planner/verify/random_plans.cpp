@@ -193,6 +193,7 @@ Execution random_execution(Draw& draw, const Model& model) {
   execution.fused_dispatch = draw.chance(0.2);
   execution.overlap_dispatch = draw.chance(0.2);
   execution.unfused = draw.chance(0.2);
+  execution.eager_layers = draw.chance(0.2);
   execution.cuda_graphs = draw.chance(0.2);
   execution.training_graphs = draw.chance(0.2) ? TrainingGraphs::attention : TrainingGraphs::none;
   execution.kv_cache_bytes = draw.chance(0.3) ? draw.real(4e3, 3e4) : 0;
