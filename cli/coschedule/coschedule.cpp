@@ -151,6 +151,12 @@ void add_coschedule(CommandLine& line) {
       .check(positive_number())
       .shows_default()
       .in_group(permits);
+  command
+      .add_option("--max-overrun", options->given.max_overrun,
+                  "run: a silent phase loses its permit after that many times its bound; 0: never")
+      .check(non_negative_number())
+      .shows_default()
+      .in_group(permits);
   command.add_flag("--until-left", options->given.until_left, "End when every job has been there and left")
       .in_group(permits);
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/coschedule/coschedule_job.h"
-#include "planner/coschedule/control/permit_queue.h"
+#include "planner/coschedule/control/permit_server.h"
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/tail.h"
 #include "planner/coschedule/trace/workload.h"
@@ -31,6 +31,7 @@ struct CoscheduleOptions {
   coschedule::ServingOrder order = coschedule::ServingOrder::turns;
   bool until_left = false;
   double patience_s = 10;
+  double max_overrun = coschedule::kMaxOverrun;
   // The pools of create.
   std::string rollout_pool, training_pool;
   int gpus_per_node = 8, max_members = 5, max_rollout_nodes = 0, max_training_nodes = 0;
