@@ -11,6 +11,7 @@
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/tail.h"
 #include "planner/coschedule/trace/workload.h"
+#include "planner/exact/work_budget.h"
 
 namespace sextant::cli {
 
@@ -22,7 +23,7 @@ struct CoscheduleOptions {
   std::vector<std::string> keep;  // jobs that are not restarted
   bool dry_run = false, all = false, why = false, training_may_grow = false, json = false, certainty = false;
   double probability = 1;  // of create, simulate and compare; 1: not given
-  double bound_s = 1;
+  std::optional<double> bound_work, bound_s;
   coschedule::RepackRules repack;
   // The permits of run.
   std::string group, socket;
@@ -46,6 +47,8 @@ struct CoscheduleOptions {
   int seeds = 10, bound_every = 0;
 };
 
+// How far the lower bound is searched for. With --bound-seconds alone only the time counts.
+[[nodiscard]] BoundBudget bound_budget(const CoscheduleOptions& options);
 // "$57.04".
 [[nodiscard]] std::string dollars(double usd);
 // "stay", or "move at 80.0 % of the responses".
