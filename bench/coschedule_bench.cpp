@@ -60,11 +60,11 @@ OverOptimum over_optimum(Profile profile, std::uint64_t seed, const Policy& poli
       for (const Member& member : group.members) jobs.push_back(member.job);
     }
     const double usd =
-        cheapest_placement(jobs, placement.pools, {placement.pools, {}}, 0).placement.usd_per_hour();
+        cheapest_placement(jobs, placement.pools, {placement.pools, {}}, {0}).placement.usd_per_hour();
     ours += placement.usd_per_hour() * seconds;
     best += usd * seconds;
     if (static_cast<int>(states++) % 20 != 0) return;
-    const double bound = min_usd_per_hour(jobs, placement.pools, placement.groups, 10).usd_per_hour;
+    const double bound = min_usd_per_hour(jobs, placement.pools, placement.groups, {}).usd_per_hour;
     if (bound > usd * (1 + 1e-6)) throw std::runtime_error("the bound is above the optimum");
     gap += 20 * (usd / bound - 1);
   };
@@ -133,11 +133,11 @@ BENCHMARK(decision_2000)->Name("coschedule.decision_2000_s")->Unit(benchmark::kM
 BENCHMARK(decision_20000)->Name("coschedule.decision_20000_s")->Unit(benchmark::kMillisecond)->Iterations(1);
 
 // Many jobs: a regrouping of all of them, the lower bound, and the gap that is printed with it.
-void bound(benchmark::State& state, int jobs, double budget_s) {
+void bound(benchmark::State& state, int jobs, double work) {
   const Placement placement = placed(Profile::mixed, 1, jobs);
   const std::vector<Job> all = jobs_of(Profile::mixed, 1, jobs);
   Optimum regrouped;
-  for (auto _ : state) regrouped = cheapest_placement(all, placement.pools, placement, budget_s);
+  for (auto _ : state) regrouped = cheapest_placement(all, placement.pools, placement, {work});
   if (const std::vector<std::string> broken = broken_promises(regrouped.placement); !broken.empty())
     throw std::runtime_error(broken.front());
   state.counters["gap_without_regrouping"] = placement.usd_per_hour() / regrouped.lower_bound_usd_per_hour - 1;

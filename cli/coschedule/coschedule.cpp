@@ -103,12 +103,17 @@ void add_coschedule(CommandLine& line) {
   command.add_flag("--training-may-grow", options->given.training_may_grow,
                    "place: a group may get more training nodes; its jobs must be restarted then");
   command
-      .add_option("--bound-seconds", options->given.bound_s,
-                  "place, leave, repack, show: time for the lower bound of the cost")
+      .add_option(
+          "--bound-work", options->given.bound_work,
+          "place, leave, repack, show: work for the lower bound; a unit is about a second, the same everywhere")
       .check(non_negative_number())
-      .shows_default();
+      .shows_default("1");
+  command
+      .add_option("--bound-seconds", options->given.bound_s,
+                  "Wall time for the lower bound, at most; default: a minute for each unit of --bound-work")
+      .check(non_negative_number());
   command.add_flag("--all", options->given.all,
-                   "repack: regroup all jobs at once, not a few groups at a time; see --bound-seconds");
+                   "repack: regroup all jobs at once, not a few groups at a time; see --bound-work");
   command.add_option("--keep", options->given.keep, "repack: a job that must not be restarted")
       .may_be_repeated();
   command
@@ -149,6 +154,12 @@ void add_coschedule(CommandLine& line) {
       .add_option("--patience", options->given.patience_s,
                   "run: seconds after which others no longer wait for a job that asks for nothing")
       .check(positive_number())
+      .shows_default()
+      .in_group(permits);
+  command
+      .add_option("--max-overrun", options->given.max_overrun,
+                  "run: a silent phase loses its permit after that many times its bound; 0: never")
+      .check(non_negative_number())
       .shows_default()
       .in_group(permits);
   command.add_flag("--until-left", options->given.until_left, "End when every job has been there and left")

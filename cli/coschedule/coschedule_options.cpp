@@ -1,10 +1,21 @@
 #include "cli/coschedule/coschedule_options.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/units.h"
 
 namespace sextant::cli {
+
+BoundBudget bound_budget(const CoscheduleOptions& options) {
+  BoundBudget budget;
+  if (options.bound_s) {
+    budget.max_s = *options.bound_s;
+    budget.work = *options.bound_s > 0 ? std::numeric_limits<double>::infinity() : 0;
+  }
+  if (options.bound_work) budget.work = *options.bound_work;
+  return budget;
+}
 
 std::string dollars(double usd) {
   const double cents = std::round(usd * 100) / 100;

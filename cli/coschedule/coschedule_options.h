@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "cli/coschedule/coschedule_job.h"
-#include "planner/coschedule/control/permit_queue.h"
+#include "planner/coschedule/control/permit_server.h"
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/tail.h"
 #include "planner/coschedule/trace/workload.h"
+#include "planner/exact/work_budget.h"
 
 namespace sextant::cli {
 
@@ -22,7 +23,7 @@ struct CoscheduleOptions {
   std::vector<std::string> keep;  // jobs that are not restarted
   bool dry_run = false, all = false, why = false, training_may_grow = false, json = false, certainty = false;
   double probability = 1;  // of create, simulate and compare; 1: not given
-  double bound_s = 1;
+  std::optional<double> bound_work, bound_s;
   coschedule::RepackRules repack;
   // The permits of run.
   std::string group, socket;
@@ -31,6 +32,7 @@ struct CoscheduleOptions {
   coschedule::ServingOrder order = coschedule::ServingOrder::turns;
   bool until_left = false;
   double patience_s = 10;
+  double max_overrun = coschedule::kMaxOverrun;
   // The pools of create.
   std::string rollout_pool, training_pool;
   int gpus_per_node = 8, max_members = 5, max_rollout_nodes = 0, max_training_nodes = 0;
@@ -45,6 +47,8 @@ struct CoscheduleOptions {
   int seeds = 10, bound_every = 0;
 };
 
+// How far the lower bound is searched for. With --bound-seconds alone only the time counts.
+[[nodiscard]] BoundBudget bound_budget(const CoscheduleOptions& options);
 // "$57.04".
 [[nodiscard]] std::string dollars(double usd);
 // "stay", or "move at 80.0 % of the responses".

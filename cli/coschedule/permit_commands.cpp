@@ -49,6 +49,10 @@ std::string sentence_of(const PhaseRecord& record) {
   switch (record.event) {
     case PhaseEvent::crashed:
       return record.job + " crashed; its permit has returned, and the others go on";
+    case PhaseEvent::taken_back:
+      return record.job + ": its " + std::string(name_of(record.phase)) +
+             " has neither ended nor progressed for " + format_seconds(record.silent_s) +
+             " (--max-overrun); its permit has returned, the job is set aside, and the others go on";
     case PhaseEvent::set_aside:
       return record.job + " asks for nothing, and the others wait for it no longer (--patience)";
     case PhaseEvent::joined:
@@ -70,7 +74,8 @@ double served_threshold(const Placement& placement, const CoscheduleOptions& opt
 }
 
 void print_measured(const Group& group, const std::vector<PhaseRecord>& log) {
-  Table table({"job", "iterations", "iteration", "of that waiting", "at most, as placed", "end"});
+  Table table({"job", "iterations", "iteration", "of that waiting", "at most, as placed", "state"});
+  table.align_left(5);
   const std::vector<MemberIterations> planned = member_iterations(group);
   const std::vector<MeasuredJob> jobs = measured_jobs(group, log);
   for (std::size_t m = 0; m < jobs.size(); ++m) {
@@ -78,8 +83,7 @@ void print_measured(const Group& group, const std::vector<PhaseRecord>& log) {
     const bool is_measured = job.iteration_s > 0;
     table.add({job.name, std::to_string(job.iterations), is_measured ? format_seconds(job.iteration_s) : "",
                is_measured ? format_seconds(job.waiting_s) : "",
-               m < planned.size() ? format_seconds(planned[m].mean_s) : "",
-               job.has_crashed ? "crashed" : "left"});
+               m < planned.size() ? format_seconds(planned[m].mean_s) : "", words_of_state(job)});
   }
   std::fputs(table.text().c_str(), stdout);
   print_line("iterations are means, the first of each job left out");
@@ -188,6 +192,9 @@ int connect_permits(const CoscheduleOptions& options) {
 int run_group(const CoscheduleOptions& options) {
   if (options.socket.empty())
     throw_bad_input("coschedule run: --socket is required, a path for the Unix socket");
+  if (options.max_overrun > 0 && options.max_overrun < 1)
+    throw_bad_input(
+        "coschedule run: --max-overrun: phases may take their whole bound: expected 0, or at least 1");
   const Placement placement = load_document<Placement>(options.state).content;
   const Group& group = served_group(placement, options);
   const Interrupt interrupt;
@@ -197,6 +204,7 @@ int run_group(const CoscheduleOptions& options) {
   serving.ends_when_all_left = options.until_left;
   serving.is_cancelled = &interrupt.flag();
   serving.patience_s = options.patience_s;
+  serving.max_overrun = options.max_overrun;
   serving.latest_group = [&] { return group_named(group.name, options.state); };
   serving.on_event = [](const PhaseRecord& record) {
     if (const std::string sentence = sentence_of(record); !sentence.empty())
@@ -212,7 +220,7 @@ int run_group(const CoscheduleOptions& options) {
                gateway ? (" and at TCP port " + std::to_string(gateway->port())).c_str() : "");
   const auto [served, log] = serve_permits(group, options.socket, serving);
   if (gateway && gateway->refusals().total() > 0)
-    std::fprintf(stderr, "%llu connections were refused, %llu of them with a wrong key\n",
+    std::fprintf(stderr, "refused connections: %llu, %llu of them with a wrong key\n",
                  static_cast<unsigned long long>(gateway->refusals().total()),
                  static_cast<unsigned long long>(gateway->refusals().wrong_secret));
   print_measured(served, log);

@@ -179,12 +179,14 @@ Connection connect_to_permits(const Endpoint& server, const Secret& key) {
     Connection connection = request_service(server, key, {Service::permits, 0}, Deadline::in(kConnect_s));
     notice_silence(connection.socket);
     return connection;
-  } catch (const Error& error) {
+  } catch (const AnswerRefused& error) {
     // A server says nothing to a host with another key, and hangs up.
-    const std::string reason = error.what();
-    if (reason.find("closed the connection") == std::string::npos) throw;
-    throw Error(error.kind(), server.text() + ": " + reason +
-                                  "; most likely --key-file is not the key of coschedule run there");
+    throw_machine_failed(server.text() + ": " + error.what() +
+                         "; most likely --key-file is not the key of coschedule run there");
+  } catch (const ConnectionClosed& error) {
+    throw_machine_failed(
+        server.text() + ": " + error.what() +
+        " before any key was shown; this is no coschedule run --listen, or it has too many connections");
   }
 }
 

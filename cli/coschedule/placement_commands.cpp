@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 
-#include "ask/data_files.h"
-#include "calibrate/import/records/facts.h"
 #include "cli/coschedule/placement_file.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
+#include "core/in_file.h"
 #include "core/units.h"
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/cost_bound.h"
@@ -53,6 +51,14 @@ Pool pool_of(const std::string& text, const char* option, const CoscheduleOption
   return {text.substr(0, equals), options.gpus_per_node, options.host_memory_gb * kGigabyte, price, max_nodes};
 }
 
+// Why the search for a bound ended before it was finished; empty if it was.
+std::string remark_on(const CostBound& bound) {
+  if (bound.is_tight) return "";
+  if (bound.is_out_of_time)
+    return " (the wall time ended the search, so that another run may prove more or less; see --bound-seconds)";
+  return " (a larger --bound-work may prove more)";
+}
+
 // Prints the cost of the placement and the lower bound of any placement of its jobs.
 void print_cost(const Placement& placement, const CoscheduleOptions& options) {
   const double usd = placement.usd_per_hour();
@@ -69,14 +75,14 @@ void print_cost(const Placement& placement, const CoscheduleOptions& options) {
     DrawnIterations drawn;
     for (Job& job : jobs) job = relaxed_for_chance(job, drawn);
   }
-  const CostBound bound = min_usd_per_hour(jobs, placement.pools, placement.groups, options.bound_s, may_grow);
+  const CostBound bound =
+      min_usd_per_hour(jobs, placement.pools, placement.groups, bound_budget(options), may_grow);
   if (bound.usd_per_hour <= 0) return;
   const double gap = std::max(0.0, usd / bound.usd_per_hour - 1);
   print_line("any placement of these jobs" +
              std::string(may_grow ? "" : ", in groups that train on as many nodes as their largest job,") +
              " costs at least " + dollars(bound.usd_per_hour) + " an hour: this one is at most " +
-             format_percent(gap) + " above the cheapest" +
-             (bound.is_tight || placement.groups.empty() ? "" : " (a longer --bound-seconds may prove more)"));
+             format_percent(gap) + " above the cheapest" + (placement.groups.empty() ? "" : remark_on(bound)));
 }
 
 // Prints what typical iterations take, and when the long tails of their rollouts move.
@@ -269,24 +275,6 @@ Placement loaded(const PlacementFile& file, const CoscheduleOptions& options) {
   return placement;
 }
 
-// Throws Error(bad_input) if the times of the job are of other GPUs than those of a pool.
-void require_pools_of(const Job& job, const Pools& pools, const CoscheduleOptions& options) {
-  if (job.rollout_node_type.empty() && job.training_node_type.empty()) return;
-  const std::filesystem::path data = data_folder();
-  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
-  const auto known = [&](const std::string& type) {
-    const std::string name = facts.gpu_in(type).name;
-    return name.empty() ? type : name;
-  };
-  const auto require = [&](const char* phase, const std::string& of_job, const std::string& of_pool) {
-    if (of_job.empty() || known(of_job) == known(of_pool)) return;
-    throw_bad_input(options.job + ": the " + phase + " of \"" + job.name + "\" was predicted on " + of_job +
-                    ", and the " + phase + " pool of " + options.state + " has " + of_pool);
-  };
-  require("rollout", job.rollout_node_type, pools.rollout.node_type);
-  require("training", job.training_node_type, pools.training.node_type);
-}
-
 void require_kept(const Placement& placement) {
   if (const std::vector<std::string> broken = broken_promises(placement); !broken.empty())
     throw_machine_failed("internal error: the placement breaks a promise: " + broken.front());
@@ -323,8 +311,7 @@ int place_job(const CoscheduleOptions& options) {
   if (const Group* group = placement.group_of(job.name))
     throw_bad_input(options.job + ": job \"" + job.name + "\" is placed already, in group \"" + group->name +
                     "\" of " + options.state);
-  require_pools_of(job, placement.pools, options);
-  PlacementAnswer answer = place(placement, job, rules, options.why);
+  PlacementAnswer answer = in_file(options.job, [&] { return place(placement, job, rules, options.why); });
   if (!answer.is_placed) {
     print_line(job.name + " has no place: " + answer.refusal);
     if (options.why) print_candidates(answer.candidates);
@@ -414,7 +401,7 @@ int repack_jobs(const CoscheduleOptions& options) {
     restarted.insert(better->restarted.begin(), better->restarted.end());
     take(placement, *std::move(better));
   };
-  if (options.all) take_better(repack_all(placement, may_restart, options.repack, options.bound_s));
+  if (options.all) take_better(repack_all(placement, may_restart, options.repack, bound_budget(options)));
   const std::vector<Group> before = options.all ? std::vector<Group>{} : placement.groups;
   for (const Group& group : before) take_better(repack(placement, group.name, may_restart, options.repack));
   if (restarted.empty()) {

@@ -56,7 +56,8 @@ class PhaseClient {
       if (client_ == nullptr) return;
       try {
         client_->release();
-      } catch (...) {  // the server is gone, and the permit with it
+      } catch (const std::exception& error) {  // the server is gone, or has taken the permit back
+        client_->failure_ = error.what();
       }
     }
 
@@ -64,16 +65,22 @@ class PhaseClient {
     PhaseClient* client_;
   };
 
-  // Waits for the nodes of "rollout", "training" or "sync".
+  // Waits for the nodes of "rollout", "training" or "sync". Throws std::runtime_error with the reason if the server is
+  // gone, or if it took the last permit back because the phase had neither ended nor progressed for too long; the next
+  // call waits for nodes again then.
   [[nodiscard]] Permit acquire(const std::string& phase) {
+    if (!failure_.empty()) throw std::runtime_error(std::exchange(failure_, {}));
     expect("acquire " + phase, "granted");
     return Permit(*this);
   }
 
   // In a rollout: the share of its responses that have ended, 0 to 1. True: move the others to a few workers now, and
   // leave the rest of the nodes to other jobs; the permit is still to be given back at the end of the rollout.
+  // Throws std::runtime_error with the reason if the permit was taken back.
   [[nodiscard]] bool progress(double ended_fraction) {
-    return ask("progress " + std::to_string(ended_fraction)) == "move";
+    const std::string request = "progress " + std::to_string(ended_fraction), answer = ask(request);
+    if (answer != "move" && answer != "keep") throw std::runtime_error(request + ": " + answer);
+    return answer == "move";
   }
 
   void release() { expect("release", "ok"); }
@@ -107,6 +114,7 @@ class PhaseClient {
 
   int number_ = -1;
   std::string received_;
+  std::string failure_;  // of the last release by a Permit, which cannot throw
 };
 
 }  // namespace sextant

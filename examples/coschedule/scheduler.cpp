@@ -38,7 +38,7 @@ int main(int argc, char** argv) try {
     }
   }
   std::printf("$%.2f an hour, no placement costs less than $%.2f\n", scheduler.usd_per_hour(),
-              scheduler.min_usd_per_hour(1));
+              scheduler.min_usd_per_hour());
   return 0;
 } catch (const sextant::Error& error) {
   return std::fprintf(stderr, "scheduler: %s\n", error.what()), 2;

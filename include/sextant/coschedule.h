@@ -34,7 +34,7 @@ class Coscheduler {
   Coscheduler& operator=(Coscheduler&&) noexcept;
 
   // Takes the cheapest place with which every job keeps its promise. dry_run: changes nothing. Throws Error(bad_input)
-  // for a faulty job and one that is placed already.
+  // for a faulty job, one that is placed already, and one whose times are of other GPUs than those of the pools.
   CoscheduledJob place(std::string_view job, bool dry_run = false);
   // Groups shrink or end; the other jobs stay on their nodes, whose numbers may change. Throws Error(bad_input) if no
   // group has the job.
@@ -43,8 +43,9 @@ class Coscheduler {
   // The placement document's content as text, to save.
   [[nodiscard]] std::string placement() const;
   [[nodiscard]] double usd_per_hour() const;
-  // Lower bound of the cost of any placement of these jobs, found within that time; 0 for placements with a probability.
-  [[nodiscard]] double min_usd_per_hour(double budget_s) const;
+  // Lower bound of the cost of any placement of these jobs; 0 for placements with a probability. The search for it ends
+  // after that much work, each unit of which takes about a second, so that every machine finds the same bound.
+  [[nodiscard]] double min_usd_per_hour(double work = 1) const;
 
  private:
   struct State;

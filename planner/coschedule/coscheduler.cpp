@@ -79,11 +79,11 @@ void Coscheduler::leave(std::string_view job) {
 std::string Coscheduler::placement() const { return format_json(state_->placement.to_json()); }
 double Coscheduler::usd_per_hour() const { return state_->placement.usd_per_hour(); }
 
-double Coscheduler::min_usd_per_hour(double budget_s) const {
+double Coscheduler::min_usd_per_hour(double work) const {
   const coschedule::Placement& placement = state_->placement;
   if (placement.probability < 1) return 0;
   const bool may_grow = std::any_of(placement.groups.begin(), placement.groups.end(), coschedule::has_grown);
-  return coschedule::min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, budget_s, may_grow)
+  return coschedule::min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, {work}, may_grow)
       .usd_per_hour;
 }
 

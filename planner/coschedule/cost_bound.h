@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "planner/coschedule/group.h"
+#include "planner/exact/work_budget.h"
 #include "planner/exact/set_cover.h"
 
 namespace sextant::coschedule {
@@ -22,6 +23,8 @@ struct CostBound {
   double usd_per_hour = 0;
   int rounds = 0, groups = 0;  // of the column generation
   bool is_tight = false;       // the relaxation's optimum, not an earlier round
+  bool is_out_of_time =
+      false;  // ended by the clock (work_budget.h), so that another run may prove more or less
 };
 
 // The bound, with the groups that were found on the way: sets of positions of jobs.
@@ -31,16 +34,16 @@ struct RelaxedPlacements {
 };
 
 // `start`: groups that are known to be possible, by which the relaxation begins; without a solver the bound is a
-// looser one. budget_s: wall time after which the best bound so far is returned; the first is always worked out.
-// training_may_grow: of placements whose groups may train on more nodes than their largest job needs. Needs at least
+// looser one. budget: work after which the best bound so far is returned, the same one on every machine; the first is
+// always worked out. training_may_grow: of placements whose groups may train on more nodes than their largest job needs. Needs at least
 // one job.
 [[nodiscard]] RelaxedPlacements relax_placements(const std::vector<Job>& jobs, const Pools& pools,
-                                                 const std::vector<Group>& start, double budget_s,
+                                                 const std::vector<Group>& start, const BoundBudget& budget,
                                                  bool training_may_grow = false);
 
 // The bound alone; zero without jobs.
 [[nodiscard]] CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools,
-                                         const std::vector<Group>& start, double budget_s,
+                                         const std::vector<Group>& start, const BoundBudget& budget,
                                          bool training_may_grow = false);
 
 }  // namespace sextant::coschedule

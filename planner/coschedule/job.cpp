@@ -3,7 +3,9 @@
 #include <set>
 
 #include "core/units.h"
+#include "documents/values/gpu_names.h"
 #include "planner/coschedule/document_fields.h"
+#include "sextant/error.h"
 
 namespace sextant::coschedule {
 
@@ -45,6 +47,16 @@ std::string why_not_alone(const Job& job, const Pools& pools) {
   const std::string rollout = lacks(pools.rollout, "rollout", job.rollout_nodes, job.rollout_host_bytes);
   return rollout.empty() ? lacks(pools.training, "training", job.training_nodes, job.training_host_bytes)
                          : rollout;
+}
+
+void require_gpus_of(const Job& job, const Pools& pools) {
+  const auto require = [&](const char* phase, const std::string& of_job, const std::string& of_pool) {
+    if (of_job.empty() || is_same_gpu(of_job, of_pool)) return;
+    throw_bad_input("the " + std::string(phase) + " of \"" + job.name + "\" was predicted on " + of_job +
+                    ", and the " + phase + " pool of the placement has " + of_pool);
+  };
+  require("rollout", job.rollout_node_type, pools.rollout.node_type);
+  require("training", job.training_node_type, pools.training.node_type);
 }
 
 }  // namespace sextant::coschedule

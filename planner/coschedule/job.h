@@ -115,4 +115,7 @@ struct JobDocument {
 // Why the job fits on no node of the pools, or needs more nodes than they have; empty if it can run alone.
 [[nodiscard]] std::string why_not_alone(const Job& job, const Pools& pools);
 
+// Throws Error(bad_input) if the job states types of GPUs, and the nodes of a pool have others.
+void require_gpus_of(const Job& job, const Pools& pools);
+
 }  // namespace sextant::coschedule

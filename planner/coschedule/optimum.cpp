@@ -159,9 +159,9 @@ class CoveringGroups {
   std::vector<Covering> groups_;
 };
 
-Optimum by_relaxation(const std::vector<Job>& jobs, const Pools& pools, const Placement& start, double budget_s,
-                      bool training_may_grow) {
-  const RelaxedPlacements relaxed = relax_placements(jobs, pools, start.groups, budget_s, training_may_grow);
+Optimum by_relaxation(const std::vector<Job>& jobs, const Pools& pools, const Placement& start,
+                      const BoundBudget& budget, bool training_may_grow) {
+  const RelaxedPlacements relaxed = relax_placements(jobs, pools, start.groups, budget, training_may_grow);
   Optimum optimum{start, relaxed.bound.usd_per_hour};
   if (!relaxed.groups.has_solver()) return optimum;
   Placement found = CoveringGroups(jobs, pools, training_may_grow).placement(relaxed.groups.cover());
@@ -172,10 +172,10 @@ Optimum by_relaxation(const std::vector<Job>& jobs, const Pools& pools, const Pl
 }  // namespace
 
 Optimum cheapest_placement(const std::vector<Job>& jobs, const Pools& pools, const Placement& start,
-                           double budget_s, bool training_may_grow) {
+                           const BoundBudget& budget, bool training_may_grow) {
   if (jobs.empty()) return {{pools, {}}, 0};
   if (jobs.size() <= kMaxExactJobs) return by_sets(jobs, pools, training_may_grow);
-  return by_relaxation(jobs, pools, start, budget_s, training_may_grow);
+  return by_relaxation(jobs, pools, start, budget, training_may_grow);
 }
 
 }  // namespace sextant::coschedule

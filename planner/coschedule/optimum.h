@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "planner/coschedule/group.h"
+#include "planner/exact/work_budget.h"
 
 namespace sextant::coschedule {
 
@@ -17,11 +18,11 @@ struct Optimum {
 };
 
 // Up to 16 jobs: by dynamic programming over all sets of jobs, exactly. More: the groups that the relaxation of
-// cost_bound.h uses most, after budget_s of it and a further tenth or so, or `start` if that is cheaper; with its
+// cost_bound.h uses most, after the budget of it and a further tenth or so, or `start` if that is cheaper; with its
 // lower bound. Limits of the pools' nodes are not taken into account, and for groups of jobs with several rollout
 // nodes each not every pinning may be tried (kMaxPinningSteps). start: a placement of these jobs; may be empty.
 [[nodiscard]] Optimum cheapest_placement(const std::vector<Job>& jobs, const Pools& pools,
-                                         const Placement& start, double budget_s,
+                                         const Placement& start, const BoundBudget& budget,
                                          bool training_may_grow = false);
 
 }  // namespace sextant::coschedule

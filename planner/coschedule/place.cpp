@@ -312,6 +312,7 @@ std::string_view name_of(Decision decision) { return kDecisions.at(static_cast<s
 PlacementAnswer place(const Placement& placement, const Job& job, const PlacementRules& rules, bool explains) {
   if (const Group* group = placement.group_of(job.name))
     throw_bad_input("job \"" + job.name + "\" is placed already, in group \"" + group->name + "\"");
+  require_gpus_of(job, placement.pools);
   return Search(placement, job, rules, explains).run();
 }
 

@@ -59,7 +59,7 @@ struct PlacementAnswer {
 [[nodiscard]] std::string words_of(const Candidate& candidate);
 
 // Looks for a place and changes nothing. explains: lists also the places that a cheaper one makes needless.
-// Throws Error(bad_input) if a group has a job of this name.
+// Throws Error(bad_input) if a group has a job of this name, or if its times are of other GPUs than those of the pools.
 [[nodiscard]] PlacementAnswer place(const Placement& placement, const Job& job,
                                     const PlacementRules& rules = {}, bool explains = false);
 

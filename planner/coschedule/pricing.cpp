@@ -1,6 +1,7 @@
 #include "planner/coschedule/pricing.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -11,10 +12,17 @@ namespace {
 
 constexpr double kWorth = 1 + 1e-7;  // a group below it is of no use
 
+// Steps of the budget, by what they take.
+constexpr std::size_t kPerSized = 30;     // a job, whose work on a size is worked out and put in order
+constexpr std::size_t kPerEligible = 4;   // a job that may share a group with another one
+constexpr std::size_t kPerGrown = 8;      // a job that may be added to a group
+constexpr std::size_t kPerPinning = 200;  // the beginning of a search for nodes
+constexpr std::size_t kPerPinningStep = 10;
+
 }  // namespace
 
-Pricing::Pricing(const std::vector<Job>& jobs, const Pools& pools, bool training_may_grow)
-    : jobs_(jobs), pools_(pools), training_may_grow_(training_may_grow) {
+Pricing::Pricing(const std::vector<Job>& jobs, const Pools& pools, bool training_may_grow, WorkBudget& budget)
+    : jobs_(jobs), pools_(pools), training_may_grow_(training_may_grow), budget_(budget) {
   for (const Job& job : jobs) {
     limit_s_.push_back(job.max_iteration_s() * (1 + kRounding));
     widest_rollout_ = std::max(widest_rollout_, job.rollout_nodes);
@@ -31,7 +39,6 @@ std::vector<CostedSet> Pricing::valuable(const std::vector<double>& prices, int 
   is_of_all_ = false;
   tolerance_ = 0;
   max_steps_ = steps;
-  is_over_ = nullptr;
   is_stopped_ = false;
   best_.assign(jobs_.size(), {});
   best_ratio_.assign(jobs_.size(), 1.0);
@@ -43,16 +50,13 @@ std::vector<CostedSet> Pricing::valuable(const std::vector<double>& prices, int 
   return found;
 }
 
-std::optional<double> Pricing::max_ratio(const std::vector<double>& prices, double tolerance,
-                                         const std::function<bool()>& is_over) {
+std::optional<double> Pricing::max_ratio(const std::vector<double>& prices, double tolerance) {
   is_of_all_ = true;
   tolerance_ = tolerance;
   max_steps_ = 0;
-  is_over_ = &is_over;
   is_stopped_ = false;
   ratio_ = 1;
   price_sizes(prices);
-  is_over_ = nullptr;
   if (is_stopped_) return std::nullopt;
   return ratio_ * (1 + tolerance);
 }
@@ -95,7 +99,14 @@ Pricing::Sized Pricing::sized(int number) const {
           limit_s_[j]};
 }
 
+bool Pricing::is_spent_after(std::size_t steps) {
+  budget_.spend(static_cast<std::int64_t>(steps));
+  is_stopped_ = is_stopped_ || budget_.is_over();
+  return is_stopped_;
+}
+
 void Pricing::price_size() {
+  if (is_spent_after(kPerSized * jobs_.size())) return;
   sized_.clear();
   highest_price_ = 0;
   for (std::size_t j = 0; j < jobs_.size(); ++j) {
@@ -112,8 +123,7 @@ void Pricing::price_size() {
     sized_at_[static_cast<std::size_t>(sized_[i].job)] = static_cast<int>(i);
   for (const int anchor : by_limit_) {
     if (sized_at_[static_cast<std::size_t>(anchor)] < 0) continue;
-    if (is_over_ != nullptr && (*is_over_)()) is_stopped_ = true;
-    if (is_stopped_) return;
+    if (is_spent_after(1)) return;
     price_anchor(anchor);
   }
 }
@@ -129,6 +139,7 @@ void Pricing::price_anchor(int anchor) {
   const double left_s = 2 * period_s_ - first.work_s;
   const double others = std::min((pools_.max_members - 1) * highest_price_, sized_.front().density * left_s);
   if (first.alone_s > period_s_ || first.price + others <= worth_) return;
+  if (is_spent_after(kPerEligible * sized_.size())) return;
   // A job is eligible if it and the anchor can share a group.
   eligible_.clear();
   for (const Sized& other : sized_) {
@@ -159,14 +170,19 @@ void Pricing::keep(double worth) {
 
 // An upper bound of the worth of more jobs from position `first` on that have `left_s` of work together: those with the
 // highest prices for their work, and a part of the next.
-double Pricing::max_worth(std::size_t first, double left_s) const {
+double Pricing::max_worth(std::size_t first, double left_s) {
   double worth = 0;
-  for (std::size_t i = first; i < eligible_.size(); ++i) {
+  std::size_t i = first;
+  for (; i < eligible_.size(); ++i) {
     const Sized& next = eligible_[i];
-    if (next.work_s >= left_s) return worth + next.density * left_s;
+    if (next.work_s >= left_s) {
+      worth += next.density * left_s;
+      break;
+    }
     worth += next.price;
     left_s -= next.work_s;
   }
+  (void)is_spent_after(kPerGrown + i - first);
   return worth;
 }
 
@@ -177,6 +193,7 @@ void Pricing::extend(std::size_t first, double worth, double training_s, double 
   const int slots = pools_.max_members - static_cast<int>(numbers_.size());
   if (slots <= 0) return;
   for (std::size_t i = first; i < eligible_.size(); ++i) {
+    if (is_stopped_) return;
     const Sized& next = eligible_[i];
     if (worth + std::min(slots * highest_[i], max_worth(i, left_s)) <= worth_) return;
     const Job& job = jobs_[static_cast<std::size_t>(next.job)];
@@ -197,7 +214,7 @@ void Pricing::extend(std::size_t first, double worth, double training_s, double 
 }
 
 // For jobs of several nodes only the sum of their work counts: more groups are possible then, and the bound is lower.
-bool Pricing::has_pinning() const {
+bool Pricing::has_pinning() {
   double rollout_s = 0;
   bool is_narrow = true;
   for (const Job* job : chosen_) {
@@ -207,7 +224,10 @@ bool Pricing::has_pinning() const {
   if (!is_narrow || rollout_s > period_s_ * rollout_nodes_) return rollout_s <= period_s_ * rollout_nodes_;
   if (static_cast<int>(chosen_.size()) <= rollout_nodes_) return true;
   int steps_left = kMaxPinningSteps;
-  return any_pinning(chosen_, pools_, rollout_nodes_, period_s_, steps_left, [](const auto&) { return true; });
+  const bool has_one =
+      any_pinning(chosen_, pools_, rollout_nodes_, period_s_, steps_left, [](const auto&) { return true; });
+  (void)is_spent_after(kPerPinning + kPerPinningStep * static_cast<std::size_t>(kMaxPinningSteps - steps_left));
+  return has_one;
 }
 
 }  // namespace sextant::coschedule

@@ -3,29 +3,30 @@
 // that it allows every group that some schedule with one iteration of each member in each period can keep.
 #pragma once
 
-#include <functional>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "planner/coschedule/group.h"
+#include "planner/exact/work_budget.h"
 #include "planner/exact/set_cover.h"
 
 namespace sextant::coschedule {
 
 class Pricing {
  public:
-  // The jobs and pools must outlive the object. training_may_grow: groups may train on more nodes than their largest
-  // job needs.
-  Pricing(const std::vector<Job>& jobs, const Pools& pools, bool training_may_grow);
+  // The jobs, pools and budget must outlive the object. training_may_grow: groups may train on more nodes than their
+  // largest job needs.
+  Pricing(const std::vector<Job>& jobs, const Pools& pools, bool training_may_grow, WorkBudget& budget);
 
   // For each job that allows its group the shortest iteration, the groups that are worth most for their cost, if any
-  // is worth more than it costs. The search looks at `steps` groups for each job and size, so it may miss some.
+  // is worth more than it costs. The search looks at `steps` groups for each job and size (0: all), so it may
+  // miss some, and those that it has not come to when the budget is spent.
   [[nodiscard]] std::vector<CostedSet> valuable(const std::vector<double>& prices, int steps);
 
   // An upper bound of worth over cost of any possible group, at most `tolerance` (relative) above the maximum if that
-  // is at least one. Empty if is_over() said so before the end.
-  [[nodiscard]] std::optional<double> max_ratio(const std::vector<double>& prices, double tolerance,
-                                                const std::function<bool()>& is_over);
+  // is at least one. Empty if the budget is spent before the end.
+  [[nodiscard]] std::optional<double> max_ratio(const std::vector<double>& prices, double tolerance);
 
  private:
   // Numbers of nodes that are priced together, with the work of the last and the cost of the first, so that a bound
@@ -45,19 +46,21 @@ class Pricing {
   void price_size();
   void price_anchor(int anchor);
   void extend(std::size_t first, double worth, double training_s, double sync_s, double bytes, double left_s);
-  [[nodiscard]] double max_worth(std::size_t first, double left_s) const;
+  [[nodiscard]] double max_worth(std::size_t first, double left_s);
   [[nodiscard]] Sized sized(int job) const;
-  [[nodiscard]] bool has_pinning() const;
+  [[nodiscard]] bool has_pinning();
+  // Counts the steps; returns true, and stops the search, if the budget is spent.
+  bool is_spent_after(std::size_t steps);
   void keep(double worth);
 
   const std::vector<Job>& jobs_;
   const Pools& pools_;
   bool training_may_grow_;
+  WorkBudget& budget_;
   std::vector<double> limit_s_;  // of an iteration, by job
   std::vector<int> by_limit_;    // jobs, the longest limit first
   int widest_rollout_ = 1, widest_training_ = 1;
   const std::vector<double>* prices_ = nullptr;
-  const std::function<bool()>* is_over_ = nullptr;
   bool is_stopped_ = false;
 
   // The search is for groups above the best ratio of their anchor (valuable), or of all (max_ratio).

@@ -232,13 +232,13 @@ std::optional<Repacked> repack(const Placement& placement, std::string_view grou
   if (jobs > static_cast<std::size_t>(rules.max_jobs)) return std::nullopt;
   return regrouped(placement, std::move(repacked), may_restart, rules,
                    [&](const std::vector<Job>& of, const Placement&) {
-                     return cheapest_placement(of, placement.pools, {placement.pools, {}}, 0).placement;
+                     return cheapest_placement(of, placement.pools, {placement.pools, {}}, {0}).placement;
                    });
 }
 
 std::optional<Repacked> repack_all(const Placement& placement,
                                    const std::function<bool(const Job&)>& may_restart, const RepackRules& rules,
-                                   double budget_s) {
+                                   const BoundBudget& budget) {
   Repacked repacked;
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
     const std::vector<Member>& members = placement.groups[g].members;
@@ -248,7 +248,7 @@ std::optional<Repacked> repack_all(const Placement& placement,
   }
   return regrouped(placement, std::move(repacked), may_restart, rules,
                    [&](const std::vector<Job>& of, const Placement& present) {
-                     return cheapest_placement(of, placement.pools, present, budget_s).placement;
+                     return cheapest_placement(of, placement.pools, present, budget).placement;
                    });
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "planner/coschedule/group.h"
+#include "planner/exact/work_budget.h"
 
 namespace sextant::coschedule {
 
@@ -36,11 +37,11 @@ struct Repacked {
                                              const std::function<bool(const Job&)>& may_restart,
                                              const RepackRules& rules = {});
 
-// Regroups all groups whose members may all restart. budget_s: of the relaxation (optimum.h). Empty if the saving does
+// Regroups all groups whose members may all restart. budget: of the relaxation (optimum.h). Empty if the saving does
 // not pay for the restarts, or without a solver of linear programs beyond 16 jobs.
 [[nodiscard]] std::optional<Repacked> repack_all(const Placement& placement,
                                                  const std::function<bool(const Job&)>& may_restart,
-                                                 const RepackRules& rules, double budget_s);
+                                                 const RepackRules& rules, const BoundBudget& budget);
 
 void take(Placement& placement, Repacked repacked);
 

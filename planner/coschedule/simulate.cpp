@@ -468,12 +468,12 @@ class Simulator {
     if (state.rollout_nodes > 0) state.rollout_busy_fraction = std::max(0.0, rollout_busy_ / rollout_nodes_);
     if (state.training_nodes > 0)
       state.training_busy_fraction = std::max(0.0, training_busy_ / training_nodes_);
-    constexpr double kBound_s = 0.2;
+    constexpr BoundBudget kBound{0.2};
     if (options_.bound_every > 0 &&
         result_.states.size() % static_cast<std::size_t>(options_.bound_every) == 0 &&
         placement_.probability >= 1 && jobs > 0)
       state.bound_usd_per_hour =
-          min_usd_per_hour(placement_.jobs(), placement_.pools, placement_.groups, kBound_s).usd_per_hour;
+          min_usd_per_hour(placement_.jobs(), placement_.pools, placement_.groups, kBound).usd_per_hour;
     result_.states.push_back(state);
   }
 

@@ -110,9 +110,13 @@ Connection request_service(const Endpoint& server, const Secret& secret, const R
   send_all(connection.socket, answer, deadline);
 
   Mac proof{};
-  receive_all(connection.socket, proof, deadline);
+  try {
+    receive_all(connection.socket, proof, deadline);
+  } catch (const ConnectionClosed& error) {
+    throw AnswerRefused(error.what());
+  }
   if (!is_equal(proof, transcript.sign(secret, kServer))) {
-    throw_machine_failed(server.text() + " does not have the secret of this probe");
+    throw AnswerRefused(server.text() + " does not have the secret of this probe");
   }
   connection.key = transcript.key(secret);
   return connection;

@@ -18,6 +18,7 @@
 
 #include "probes/network/secret.h"
 #include "probes/network/socket.h"
+#include "sextant/error.h"
 
 namespace sextant {
 
@@ -64,7 +65,14 @@ struct HandshakeVerdict {
 [[nodiscard]] bool may_become_answer(std::span<const std::byte> begun);
 [[nodiscard]] HandshakeVerdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer);
 
-// The client's side: connects, authenticates and checks the server. Throws Error(machine) with the reason.
+// The server hung up on the client's answer to its challenge, or its own proof is wrong: most likely the secrets differ.
+class AnswerRefused : public Error {
+ public:
+  explicit AnswerRefused(const std::string& message) : Error(ErrorKind::machine, message) {}
+};
+
+// The client's side: connects, authenticates and checks the server. Throws Error(machine) with the reason, which is
+// AnswerRefused if the server does not accept the secret.
 struct Connection {
   Descriptor socket;
   Secret key;

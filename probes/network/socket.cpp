@@ -177,6 +177,7 @@ std::optional<std::size_t> receive_some(const Descriptor& socket, std::span<std:
   const ssize_t received = recv(socket.number(), bytes.data(), bytes.size(), 0);
   if (received >= 0) return static_cast<std::size_t>(received);
   if (would_wait(errno)) return std::nullopt;
+  if (errno == ECONNRESET) throw ConnectionClosed("the other end closed the connection: " + reason(errno));
   throw_machine_failed("the connection broke while receiving: " + reason(errno));
 }
 
@@ -193,7 +194,7 @@ void send_all(const Descriptor& socket, std::span<const std::byte> bytes, const 
 void receive_all(const Descriptor& socket, std::span<std::byte> bytes, const Deadline& deadline) {
   while (!bytes.empty()) {
     const auto received = receive_some(socket, bytes);
-    if (received == std::size_t{0}) throw_machine_failed("the other end closed the connection");
+    if (received == std::size_t{0}) throw ConnectionClosed("the other end closed the connection");
     if (received) {
       bytes = bytes.subspan(*received);
     } else if (!wait_for(socket.number(), POLLIN, deadline)) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "probes/network/deadline.h"
+#include "sextant/error.h"
 
 namespace sextant {
 
@@ -60,7 +61,13 @@ struct PortRange {
 [[nodiscard]] std::uint16_t port_of(const Descriptor& socket);
 [[nodiscard]] std::string peer_address(const Descriptor& socket);  // "unknown" if it has closed the connection
 
-// Sends or receives the whole span on a connected stream, or throws.
+// The other end closed the connection while something was expected of it.
+class ConnectionClosed : public Error {
+ public:
+  explicit ConnectionClosed(const std::string& message) : Error(ErrorKind::machine, message) {}
+};
+
+// Sends or receives the whole span on a connected stream, or throws; receive_all throws ConnectionClosed if there is no more.
 void send_all(const Descriptor& socket, std::span<const std::byte> bytes, const Deadline& deadline);
 void receive_all(const Descriptor& socket, std::span<std::byte> bytes, const Deadline& deadline);
 

@@ -61,9 +61,14 @@ class PhaseClient:
         """In a rollout: the share of its responses that have ended, 0 to 1.
 
         True: move the others to a few workers now, and leave the rest of the nodes to other jobs. The permit is still
-        to be given back at the end of the rollout.
+        to be given back at the end of the rollout. Raises PhaseError with the reason if the server took the permit
+        back, because the phase had neither ended nor progressed for too long.
         """
-        return self._ask(f"progress {ended_fraction:f}") == "move"
+        request = f"progress {ended_fraction:f}"
+        answer = self._ask(request)
+        if answer not in ("keep", "move"):
+            raise PhaseError(f"{request}: {answer}")
+        return answer == "move"
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:

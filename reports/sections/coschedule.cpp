@@ -134,7 +134,7 @@ std::optional<Section> placement_section(const ReportInput& input) {
   } else {
     const bool may_grow = std::any_of(placement.groups.begin(), placement.groups.end(), has_grown);
     const double bound =
-        min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, 1, may_grow).usd_per_hour;
+        min_usd_per_hour(placement.jobs(), placement.pools, placement.groups, {}, may_grow).usd_per_hour;
     text += std::string(" No placement of these jobs") +
             (may_grow ? "" : " in groups that train on as many nodes as their largest job") +
             " costs less than $" + format_number(bound) + ".";

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <filesystem>
@@ -8,6 +9,7 @@
 
 #include "examples/coschedule/phase_client.h"
 #include "planner/coschedule/check_placement.h"
+#include "planner/coschedule/control/local_socket.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/simulate.h"
 #include "planner/coschedule/tail.h"
@@ -341,6 +343,75 @@ TEST_F(Coschedule, RunServesARealJobAndMeasuresIt) {
   EXPECT_THAT(printed.out, HasSubstr("a             3"));
   EXPECT_THAT(printed.err, HasSubstr("a joined"));
   EXPECT_THAT(read_text_file(log), HasSubstr(",a,granted,rollout\n"));
+}
+
+// Lines to a permit server and its answers, without a client that gives permits back.
+class Requests {
+ public:
+  explicit Requests(const std::string& socket) : file_(coschedule::connect_at(socket)) {}
+
+  std::string answer(const std::string& request) {
+    const std::string line = request + "\n";
+    EXPECT_EQ(::send(file_.number(), line.data(), line.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(line.size()));
+    std::string answer;
+    for (char one = 0; ::recv(file_.number(), &one, 1, 0) == 1 && one != '\n';) answer += one;
+    return answer;
+  }
+
+ private:
+  coschedule::OpenFile file_;
+};
+
+// A process that is killed and comes back, and one that hangs.
+TEST_F(Coschedule, RunSaysWhatJobsAreAndTakesPermitsOfHungOnesBack) {
+  ASSERT_EQ(act("place", {"--job", job("a", 0.1, 0.1)}).exit_code, 0);
+  const std::string socket = folder_.file("permits");
+  std::future<Printed> server = std::async(std::launch::async, [&] {
+    return act("run", {"--socket", socket, "--until-left", "--max-overrun", "2", "--patience", "0.05"});
+  });
+  for (int i = 0; i < 2000 && !std::filesystem::exists(socket); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  {
+    Requests crashes(socket);
+    EXPECT_EQ(crashes.answer("hello a"), "ok");
+    EXPECT_EQ(crashes.answer("acquire rollout"), "granted");
+  }
+  {
+    Requests hangs(socket);
+    EXPECT_EQ(hangs.answer("hello a"), "ok");
+    EXPECT_EQ(hangs.answer("acquire rollout"), "granted");
+    std::string answer = "keep";
+    while (answer == "keep") {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      answer = hangs.answer("progress 0");
+    }
+    EXPECT_THAT(answer, HasSubstr("error the permit was taken back: the rollout of a had neither ended nor"));
+    EXPECT_EQ(hangs.answer("release"), answer);
+    EXPECT_EQ(hangs.answer("acquire rollout"), "granted");
+    EXPECT_EQ(hangs.answer("release"), "ok");
+  }
+  const Printed printed = server.get();
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.err, HasSubstr("a: its rollout has neither ended nor progressed for"));
+  EXPECT_THAT(printed.out, HasSubstr("left (crashed once, hung once)"));
+  EXPECT_EQ(act("run", {"--socket", socket, "--max-overrun", "0.5"}).exit_code, 2);
+}
+
+// 80 jobs are too many for a tight bound. However busy the machine is, the answer is the same, unless the wall time counts.
+TEST_F(Coschedule, TheBoundFollowsFromItsWorkAlone) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  Placement start{coschedule::weave_pools(), {}};
+  for (std::uint64_t number = 0; number < 80; ++number)
+    take(start, place(start, coschedule::drawn_job(coschedule::Profile::mixed, 1, 2, 1, number)));
+  save_document(state(), start);
+  const Printed quiet = act("show", {"--bound-work", "0.02"});
+  EXPECT_THAT(quiet.out, HasSubstr("(a larger --bound-work may prove more)"));
+  std::vector<std::future<Printed>> loaded;
+  for (int i = 0; i < 4; ++i)
+    loaded.push_back(std::async(std::launch::async, [&] { return act("show", {"--bound-work", "0.02"}); }));
+  for (std::future<Printed>& one : loaded) EXPECT_EQ(one.get().out, quiet.out);
+  EXPECT_THAT(act("show", {"--bound-seconds", "0.000001"}).out, HasSubstr("(the wall time ended the search"));
 }
 
 // Two nodes of 8 H100: generation on one, training on the other. Bounds are of 4,096 tokens for every response, so

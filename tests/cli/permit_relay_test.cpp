@@ -32,6 +32,7 @@ using coschedule::OpenFile;
 using coschedule::PhaseEvent;
 using coschedule::PhaseRecord;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 template <typename Run>
 std::string refusal(const Run& run) {
@@ -142,6 +143,20 @@ TEST_F(PermitNetwork, AWrongKeyGetsNothing) {
   EXPECT_EQ(receive(probe), "");
   EXPECT_EQ(gateway_->refusals().wrong_secret, 1U);
   EXPECT_TRUE(log().empty());
+}
+
+// A server that hangs up before it has shown any challenge says nothing about the key.
+TEST(PermitConnection, OnlyARefusedKeyIsCalledWrong) {
+  const Descriptor listener = listen_on({}, 1);
+  std::thread server([&] {
+    if (wait_until_readable(listener, Deadline::in(20))) (void)accept_from(listener);
+  });
+  const std::string reason = refusal([&] {
+    (void)connect_to_permits({"127.0.0.1", port_of(listener)}, Secret::fresh());
+  });
+  server.join();
+  EXPECT_THAT(reason, HasSubstr("closed the connection before any key was shown"));
+  EXPECT_THAT(reason, Not(HasSubstr("--key-file")));
 }
 
 // Everything that an admitted relay sent is sent again on a new connection, and then a line of the same connection.

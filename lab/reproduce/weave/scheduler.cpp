@@ -71,7 +71,7 @@ Outcome run(const Setting& setting, std::uint64_t seed, const char* policy, Over
         if (placement.groups.empty() || placement.job_count() > kMaxJobs) return;
         optimum->ours += placement.usd_per_hour() * seconds;
         optimum->best +=
-            seconds * cheapest_placement(placement.jobs(), placement.pools, {placement.pools, {}}, 0)
+            seconds * cheapest_placement(placement.jobs(), placement.pools, {placement.pools, {}}, {0})
                           .placement.usd_per_hour();
       };
     }
@@ -189,7 +189,7 @@ void add_arrivals(ReproducedExperiment& out, std::uint64_t seed) {
     const coschedule::Placement placement = placed(kJobs, seed + draw, PlacementRules::as_printed());
     sum.ours += placement.usd_per_hour();
     sum.best +=
-        cheapest_placement(placement.jobs(), weave_pools(), {weave_pools(), {}}, 0).placement.usd_per_hour();
+        cheapest_placement(placement.jobs(), weave_pools(), {weave_pools(), {}}, {0}).placement.usd_per_hour();
   }
   add_finding(
       out, {"cost over the optimum: WEAVE's Algorithm 1, if no job ends", "WEAVE, appendix and Figure 20", "x"},
@@ -226,7 +226,7 @@ void add_latencies(ReproducedExperiment& out) {
   for (const auto& [jobs, printed_s] : {std::pair{5, 113e-3}, {9, 60.0}, {13, 5 * 3600.0}}) {
     std::vector<Job> all = placed(jobs, 1).jobs();
     const double seconds = seconds_of([&] {
-      (void)cheapest_placement(all, weave_pools(), {weave_pools(), {}}, 0);
+      (void)cheapest_placement(all, weave_pools(), {weave_pools(), {}}, {0});
     });
     add_finding(out, optimum, std::to_string(jobs) + " jobs", seconds, 0, printed_s, "measured here");
   }

@@ -73,6 +73,10 @@ void PermitQueue::set_aside(int member) {
   if (is_idle(member)) of(member).is_aside = true;
 }
 
+void PermitQueue::take_back(int member) {
+  if (release(member)) of(member).is_aside = true;
+}
+
 bool PermitQueue::request(int member, Phase phase) {
   State& state = of(member);
   if (state.wanted || state.held) return false;

@@ -11,7 +11,8 @@
 // repeats would lose its second turn otherwise.
 //
 // A member that is there and asks for nothing would keep the others waiting. The caller, who has a clock, sets it aside:
-// nobody waits for it then until it asks again, for a turn after all that have begun.
+// nobody waits for it then until it asks again, for a turn after all that have begun. The same holds for a member that keeps
+// a permit for too long: the caller takes it back.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,9 @@ class PermitQueue {
   [[nodiscard]] bool is_idle(int member) const;
   // An idle member is not waited for until its next request.
   void set_aside(int member);
+
+  // Takes the permit of a member back, if it holds one, and sets the member aside.
+  void take_back(int member);
 
   // False if the member holds or waits for a permit already.
   [[nodiscard]] bool request(int member, Phase phase);

@@ -4,10 +4,12 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <set>
@@ -33,7 +35,17 @@ struct Connection {
   std::optional<Phase> wanted;  // not granted yet
   std::uint64_t asked = 0;      // rank of that request among all
   SteadyClock::time_point idle_since = {};
+  SteadyClock::time_point progressed = {};  // when the permit was granted, or the share grew
+  double ended_fraction = 0;                // of the rollout
+  std::string taken_back;                   // why its permit was, until the job has been told
 };
+
+// "1200 s", "0.25 s".
+std::string seconds_in_words(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g s", seconds);
+  return text.data();
+}
 
 class Server {
  public:
@@ -65,6 +77,7 @@ class Server {
         }
       }
       set_idle_aside();
+      take_back_overdue();
       grant();
       drop_failed();
     }
@@ -83,7 +96,7 @@ class Server {
     OpenFile file = accept_own_user(listener_);
     if (!file.is_open()) return;
     const int number = file.number();
-    connections_.emplace(number, Connection{std::move(file), "", -1, false, "", {}, 0, {}});
+    connections_.emplace(number, Connection{std::move(file), "", -1, false, "", {}, 0, {}, {}, 0, ""});
   }
 
   void receive(Connection& connection) {
@@ -116,7 +129,7 @@ class Server {
     if (connection.member < 0) return "error hello NAME comes first";
     if (word == "acquire") return acquire(connection, rest);
     if (word == "release") return release(connection);
-    if (word == "progress") return progress(connection.member, rest);
+    if (word == "progress") return progress(connection, rest);
     return "error expected hello, acquire, progress or release";
   }
 
@@ -195,6 +208,7 @@ class Server {
   std::string acquire(Connection& connection, const std::string& name) {
     const std::optional<Phase> phase = phase_named(name);
     if (!phase) return "error expected rollout, training or sync";
+    if (!connection.taken_back.empty()) return "error " + std::exchange(connection.taken_back, {});
     if (!queue_->request(connection.member, *phase)) return "error release comes first";
     connection.wanted = phase;
     connection.asked = ++asked_;
@@ -204,6 +218,7 @@ class Server {
 
   std::string release(Connection& connection) {
     const std::optional<Phase> phase = queue_->phase_of(connection.member);
+    if (!connection.taken_back.empty()) return "error " + std::exchange(connection.taken_back, {});
     if (!queue_->release(connection.member)) return "error nothing is held";
     connection.idle_since = SteadyClock::now();
     note(connection.member, PhaseEvent::released, *phase);
@@ -224,13 +239,39 @@ class Server {
     }
   }
 
-  std::string progress(int member, const std::string& text) {
+  // Takes permits back from jobs that hang.
+  void take_back_overdue() {
+    if (options_.max_overrun <= 0) return;
+    for (auto& [number, connection] : connections_) {
+      if (connection.member < 0) continue;
+      const std::optional<Phase> phase = queue_->phase_of(connection.member);
+      if (!phase) continue;
+      const double bound_s = phase_bound_s(*group_, connection.member, *phase);
+      const std::chrono::duration<double> silent = SteadyClock::now() - connection.progressed;
+      if (silent.count() <= std::max(options_.max_overrun * bound_s, options_.patience_s)) continue;
+      queue_->take_back(connection.member);
+      connection.idle_since = SteadyClock::now();
+      connection.taken_back = "the permit was taken back: the " + std::string(name_of(*phase)) + " of " +
+                              group_->members[static_cast<std::size_t>(connection.member)].job.name +
+                              " had neither ended nor progressed for " + seconds_in_words(silent.count()) +
+                              ", and its bound is " + seconds_in_words(bound_s) +
+                              " (coschedule run --max-overrun)";
+      note(connection.member, PhaseEvent::taken_back, *phase, silent.count());
+    }
+  }
+
+  std::string progress(Connection& connection, const std::string& text) {
+    if (!connection.taken_back.empty()) return "error " + connection.taken_back;
     char* end = nullptr;
     const double share = std::strtod(text.c_str(), &end);
     if (text.empty() || *end != '\0' || !(share >= 0 && share <= 1))
       return "error expected a share from 0 to 1";
-    if (!queue_->progress(member, share)) return "keep";
-    note(member, PhaseEvent::moved_tail, Phase::rollout);
+    if (share > connection.ended_fraction) {
+      connection.ended_fraction = share;
+      connection.progressed = SteadyClock::now();
+    }
+    if (!queue_->progress(connection.member, share)) return "keep";
+    note(connection.member, PhaseEvent::moved_tail, Phase::rollout);
     return "move";
   }
 
@@ -242,6 +283,8 @@ class Server {
       for (auto& [number, connection] : connections_) {
         if (connection.member != member) continue;
         connection.wanted.reset();
+        connection.progressed = SteadyClock::now();
+        connection.ended_fraction = 0;
         answer(connection, "granted");
       }
     }
@@ -263,9 +306,10 @@ class Server {
         continue;
       }
       const int member = at->second.member;
+      const bool has_hung = !at->second.taken_back.empty();
       at = connections_.erase(at);
       if (member < 0) continue;
-      const bool has_crashed = queue_->phase_of(member).has_value() || queue_->waits(member);
+      const bool has_crashed = queue_->phase_of(member).has_value() || queue_->waits(member) || has_hung;
       queue_->leave(member);
       note(member, has_crashed ? PhaseEvent::crashed : PhaseEvent::left, Phase::rollout);
       has_dropped = true;
@@ -276,13 +320,13 @@ class Server {
     }
   }
 
-  void note(int member, PhaseEvent event, Phase phase) {
-    log(group_->members[static_cast<std::size_t>(member)].job.name, event, phase);
+  void note(int member, PhaseEvent event, Phase phase, double silent_s = 0) {
+    log(group_->members[static_cast<std::size_t>(member)].job.name, event, phase, silent_s);
   }
 
-  void log(const std::string& job, PhaseEvent event, Phase phase) {
+  void log(const std::string& job, PhaseEvent event, Phase phase, double silent_s = 0) {
     const double time_s = std::chrono::duration<double>(SteadyClock::now() - began_).count();
-    log_.push_back({time_s, job, event, phase});
+    log_.push_back({time_s, job, event, phase, silent_s});
     if (options_.on_event) options_.on_event(log_.back());
   }
 
@@ -299,6 +343,19 @@ class Server {
 };
 
 }  // namespace
+
+double phase_bound_s(const Group& group, int member, Phase phase) {
+  const Job& job = group.members.at(static_cast<std::size_t>(member)).job;
+  switch (phase) {
+    case Phase::rollout:
+      return job.rollout_s + job.rollout_warm_start_s;
+    case Phase::training:
+      return job.training_s_on(group.training_nodes) + job.training_warm_start_s;
+    case Phase::sync:
+      break;
+  }
+  return job.sync_s > 0 ? job.sync_s : job.solo_s();
+}
 
 ServedPermits serve_permits(const Group& group, const std::filesystem::path& socket,
                             const PermitServerOptions& options) {

@@ -9,6 +9,9 @@
 // for is free at once: the system closes it when a process ends, however it does. Only processes of the user who started
 // the server are accepted: the socket is created with mode 0600, and the peer's user is asked of the system.
 //
+// A job that is alive but hangs keeps its permit no longer than a multiple of the phase's bound (max_overrun) after its last
+// progress. Then the permit returns, the job is set aside, and its next request is answered with the reason as an error.
+//
 // A job that came into the group after the server had started is served too: the server asks for the group as it is now,
 // grants nothing until all permits are back, and goes on with that group.
 #pragma once
@@ -23,12 +26,22 @@
 
 namespace sextant::coschedule {
 
+// Bounds are of the longest responses already; a first phase may also load a model and compile kernels.
+inline constexpr double kMaxOverrun = 10;
+
+// The longest that the phase of a member may take on the group's nodes: its bound with the start of its states. If the job
+// document says nothing about the transfer of weights, its bound is that of a whole iteration.
+[[nodiscard]] double phase_bound_s(const Group& group, int member, Phase phase);
+
 struct PermitServerOptions {
   ServingOrder order = ServingOrder::turns;
   double tail_threshold = 0.8;
   bool ends_when_all_left = false;  // after every member has been there once and none is left
   // A member that holds nothing and asks for nothing for so long is set aside while others wait (permit_queue.h).
   double patience_s = 10;
+  // A phase that neither ends nor progresses for that many times its bound loses its permit, but never before patience_s.
+  // 0: it keeps the permit for ever.
+  double max_overrun = kMaxOverrun;
   // Returns the group as it is now, nothing if there is none of its name. May throw Error. Empty: it never changes.
   std::function<std::optional<Group>()> latest_group = {};
   const std::atomic<bool>* is_cancelled = nullptr;

@@ -7,8 +7,11 @@
 namespace sextant::coschedule {
 namespace {
 
-constexpr std::array<std::string_view, 8> kEvents = {"joined",   "asked", "granted", "moved_tail",
-                                                     "released", "left",  "crashed", "set_aside"};
+constexpr std::array<std::string_view, 9> kEvents = {"joined", "asked",   "granted",   "moved_tail", "released",
+                                                     "left",   "crashed", "set_aside", "taken_back"};
+constexpr std::array<std::string_view, 5> kStates = {"not seen", "running", "hung", "left", "crashed"};
+
+std::string count_of_times(int count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
 
 // Quoted if it has what separates cells.
 std::string cell(const std::string& text) {
@@ -25,15 +28,20 @@ class Follower {
   Follower(const std::string& job, int warm_up) : warm_up_(warm_up), job_{job} {}
 
   void see(const PhaseRecord& record) {
+    if (record.event != PhaseEvent::set_aside) job_.state = state_after(record.event);
     switch (record.event) {
       case PhaseEvent::joined:
         return begin(record.time_s);
       case PhaseEvent::crashed:
-        job_.has_crashed = true;
+        ++job_.crashes;
         released_s_.reset();
         return;
+      case PhaseEvent::taken_back:
+        ++job_.hangs;
+        is_interrupted_ = true;
+        return;
       case PhaseEvent::asked:
-        if (record.phase == Phase::rollout) end();
+        if (record.phase == Phase::rollout) is_interrupted_ ? begin(record.time_s) : end();
         asked_s_ = record.time_s;
         return;
       case PhaseEvent::granted:
@@ -60,15 +68,22 @@ class Follower {
   }
 
  private:
+  [[nodiscard]] static JobState state_after(PhaseEvent event) {
+    if (event == PhaseEvent::crashed) return JobState::crashed;
+    if (event == PhaseEvent::left) return JobState::left;
+    return event == PhaseEvent::taken_back ? JobState::hung : JobState::there;
+  }
+
   void begin(double time_s) {
     began_s_ = time_s;
+    is_interrupted_ = false;
     waited_s_ = 0;
     released_s_.reset();
   }
 
   // An iteration has ended with the last phase before the next rollout.
   void end() {
-    if (!released_s_) return;
+    if (!released_s_ || is_interrupted_) return;
     if (++job_.iterations > warm_up_) {
       job_.iteration_s += *released_s_ - began_s_;
       job_.waiting_s += waited_s_;
@@ -79,12 +94,26 @@ class Follower {
   int warm_up_;
   MeasuredJob job_;  // sums until the result
   double began_s_ = 0, asked_s_ = 0, waited_s_ = 0;
+  bool is_interrupted_ = false;  // a permit of this iteration was taken back: its time is none of the job's
   std::optional<double> released_s_;  // the last phase of the iteration so far
 };
 
 }  // namespace
 
 std::string_view name_of(PhaseEvent event) { return kEvents.at(static_cast<std::size_t>(event)); }
+
+std::string words_of_state(const MeasuredJob& job) {
+  std::string now(kStates.at(static_cast<std::size_t>(job.state))), past;
+  const auto add = [&](JobState state, int count) {
+    const std::string what(kStates.at(static_cast<std::size_t>(state)));
+    if (job.state == state && count > 1) now += " " + count_of_times(count);
+    if (job.state != state && count > 0)
+      past += (past.empty() ? " (" : ", ") + what + " " + count_of_times(count);
+  };
+  add(JobState::crashed, job.crashes);
+  add(JobState::hung, job.hangs);
+  return now + past + (past.empty() ? "" : ")");
+}
 
 std::vector<MeasuredJob> measured_jobs(const Group& group, const std::vector<PhaseRecord>& log, int warm_up) {
   std::vector<std::string> names;
@@ -107,7 +136,8 @@ std::string csv_of(const std::vector<PhaseRecord>& log) {
   std::string text = "time_s,job,event,phase\n";
   for (const PhaseRecord& record : log) {
     const bool has_phase = record.event == PhaseEvent::asked || record.event == PhaseEvent::granted ||
-                           record.event == PhaseEvent::moved_tail || record.event == PhaseEvent::released;
+                           record.event == PhaseEvent::moved_tail || record.event == PhaseEvent::released ||
+                           record.event == PhaseEvent::taken_back;
     text += std::to_string(record.time_s) + "," + cell(record.job) + "," + std::string(name_of(record.event)) +
             "," + (has_phase ? std::string(name_of(record.phase)) : "") + "\n";
   }

@@ -8,15 +8,19 @@
 
 namespace sextant::coschedule {
 
-enum class PhaseEvent { joined, asked, granted, moved_tail, released, left, crashed, set_aside };
+enum class PhaseEvent { joined, asked, granted, moved_tail, released, left, crashed, set_aside, taken_back };
 [[nodiscard]] std::string_view name_of(PhaseEvent event);
 
 struct PhaseRecord {
   double time_s = 0;  // since the server started
   std::string job;
   PhaseEvent event = PhaseEvent::joined;
-  Phase phase = Phase::rollout;  // of asked, granted, moved_tail and released
+  Phase phase = Phase::rollout;  // of asked, granted, moved_tail, released and taken_back
+  double silent_s = 0;           // of taken_back: how long the phase had neither ended nor progressed
 };
+
+// The state of a job at the end of the log.
+enum class JobState { absent, there, hung, left, crashed };
 
 struct MeasuredJob {
   std::string name;
@@ -24,8 +28,12 @@ struct MeasuredJob {
   double iteration_s =
       0;  // mean, from the end of one to the end of the next; the last phase before a rollout ends one
   double waiting_s = 0;  // for permits, mean of an iteration
-  bool has_crashed = false;
+  JobState state = JobState::absent;
+  int crashes = 0, hangs = 0;  // a job may come back after each
 };
+
+// "left", "left (crashed 2 times)", or "crashed 2 times" of a job that has not come back.
+[[nodiscard]] std::string words_of_state(const MeasuredJob& job);
 
 // One for each member, then one for each other job of the log; the first `warm_up` iterations of each are left out of
 // the means.

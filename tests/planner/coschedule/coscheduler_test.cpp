@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
+#include "documents/values/gpu_names.h"
 #include "planner/coschedule/group.h"
 #include "sextant/error.h"
 #include "tests/planner/coschedule/jobs.h"
@@ -29,12 +30,41 @@ TEST(Coscheduler, PlacesJobsAndTakesThemOut) {
   EXPECT_EQ(b.group, a.group);
   EXPECT_EQ(b.iteration_s, 100);
   EXPECT_EQ(scheduler.usd_per_hour(), 4);
-  EXPECT_NEAR(scheduler.min_usd_per_hour(1), 4, 1e-6);
+  EXPECT_NEAR(scheduler.min_usd_per_hour(), 4, 1e-6);
   EXPECT_THROW((void)scheduler.place(with_envelope), Error);
   scheduler.leave("a");
   EXPECT_THROW(scheduler.leave("a"), Error);
   const Coscheduler again(scheduler.placement());
   EXPECT_EQ(again.usd_per_hour(), 4);
+}
+
+// The pools of the tests have "H20" and "H800" or other names; an alias is the same GPU.
+TEST(Coscheduler, RefusesAJobOfOtherGpus) {
+  Placement placement{test::pools(), {}};
+  placement.pools.rollout.node_type = "H20";
+  placement.pools.training.node_type = "H800";
+  Coscheduler scheduler(format_json(placement.to_json()));
+  Job of = test::job("a", 60, 40);
+  of.rollout_node_type = "H20-96GB";
+  of.training_node_type = "H100-SXM-80GB";
+  try {
+    (void)scheduler.place(format_json(of.to_json()));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("the training of \"a\" was predicted on H100-SXM-80GB, and the training "
+                          "pool of the placement has H800"));
+  }
+  EXPECT_EQ(scheduler.usd_per_hour(), 0);
+  of.training_node_type = "H800-80GB";
+  EXPECT_TRUE(scheduler.place(format_json(of.to_json())).is_placed);
+}
+
+TEST(GpuNames, AreTheSameUnderEachOfTheirNames) {
+  EXPECT_TRUE(is_same_gpu("h100 sxm", "H100-SXM-80GB"));
+  EXPECT_TRUE(is_same_gpu("my card", "My-Card"));
+  EXPECT_FALSE(is_same_gpu("H100", "H100 PCIe"));
+  EXPECT_FALSE(is_same_gpu("A100", "A100-40GB"));
 }
 
 TEST(Coscheduler, RefusesAPlacementThatBreaksAPromise) {

@@ -164,6 +164,81 @@ TEST(PermitQueue, AMemberThatIsSetAsideIsNotWaitedForUntilItAsks) {
   EXPECT_THAT(queue.granted(), ElementsAre(1));
 }
 
+TEST(PermitQueue, AMemberWhosePermitIsTakenBackIsSetAside) {
+  const Group group = three_jobs();
+  PermitQueue queue(group);
+  join_all(queue, 3);
+  ASSERT_TRUE(queue.request(0, Phase::rollout));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+  ASSERT_TRUE(queue.request(1, Phase::rollout));
+  EXPECT_THAT(queue.granted(), IsEmpty());
+  queue.take_back(1);  // it holds none
+  queue.take_back(0);
+  EXPECT_FALSE(queue.phase_of(0).has_value());
+  EXPECT_FALSE(queue.is_idle(0));
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+  EXPECT_FALSE(queue.release(0));
+  ASSERT_TRUE(queue.release(1));
+  ASSERT_TRUE(queue.request(1, Phase::training));  // without waiting for the first one's
+  EXPECT_THAT(queue.granted(), ElementsAre(1));
+  ASSERT_TRUE(queue.request(0, Phase::training));  // it has generated after all
+  ASSERT_TRUE(queue.release(1));
+  EXPECT_THAT(queue.granted(), ElementsAre(0));
+}
+
+// The rollout's bound is that of the longest responses; more training nodes than the job needs shorten its training.
+TEST(PhaseBound, FollowsFromTheJobAndItsGroup) {
+  Job of = job("a", 100, 60);
+  of.rollout_warm_start_s = 5;
+  of.training_warm_start_s = 7;
+  Group group = on_one_pair({of});
+  group.training_nodes = 2;
+  EXPECT_EQ(phase_bound_s(group, 0, Phase::rollout), 105);
+  EXPECT_EQ(phase_bound_s(group, 0, Phase::training), 37);
+  EXPECT_EQ(phase_bound_s(group, 0, Phase::sync), 160);  // not stated
+  group.members[0].job.sync_s = 3;
+  EXPECT_EQ(phase_bound_s(group, 0, Phase::sync), 3);
+}
+
+// The words of a job that crashed, came back, hung and left.
+TEST(MeasuredJobs, SayWhatAJobIsNowAndWhatItWas) {
+  const Group group = on_one_pair({job("a", 1, 1), job("b", 1, 1)});
+  std::vector<PhaseRecord> log;
+  const auto words = [&] { return words_of_state(measured_jobs(group, log).front()); };
+  const auto add = [&](double time_s, PhaseEvent event, Phase phase = Phase::rollout) {
+    log.push_back({time_s, "a", event, phase});
+  };
+  EXPECT_EQ(words(), "not seen");
+  add(0, PhaseEvent::joined);
+  EXPECT_EQ(words(), "running");
+  add(1, PhaseEvent::crashed);
+  EXPECT_EQ(words(), "crashed");
+  add(2, PhaseEvent::joined);
+  EXPECT_EQ(words(), "running (crashed once)");
+  add(3, PhaseEvent::crashed);
+  EXPECT_EQ(words(), "crashed 2 times");
+  add(4, PhaseEvent::joined);
+  add(4, PhaseEvent::asked);
+  add(4, PhaseEvent::granted);
+  add(104, PhaseEvent::taken_back);
+  EXPECT_EQ(words(), "hung (crashed 2 times)");
+  add(204, PhaseEvent::asked);
+  for (const double begin_s : {204.0, 207.0}) {
+    add(begin_s, PhaseEvent::granted);
+    add(begin_s + 1, PhaseEvent::released);
+    add(begin_s + 1, PhaseEvent::asked, Phase::training);
+    add(begin_s + 1, PhaseEvent::granted, Phase::training);
+    add(begin_s + 3, PhaseEvent::released, Phase::training);
+    add(begin_s + 3, PhaseEvent::asked);
+  }
+  add(210, PhaseEvent::left);
+  EXPECT_EQ(words(), "left (crashed 2 times, hung once)");
+  // The time for which it hung is in no iteration.
+  const MeasuredJob measured = measured_jobs(group, log, 0).front();
+  EXPECT_EQ(measured.iterations, 2);
+  EXPECT_EQ(measured.iteration_s, 3);
+}
+
 TEST(PermitQueue, ARolloutWithoutTrainingHoldsUpTheOthersUntilItIsSetAside) {
   const Group group = three_jobs();
   PermitQueue queue(group);
@@ -301,7 +376,8 @@ TEST_F(Permits, ProcessesTakeTurnsAsTheTheoremSays) {
   for (const MeasuredJob& of : jobs) {
     EXPECT_EQ(of.iterations, 12);
     EXPECT_GE(of.iteration_s, 0.0999);
-    EXPECT_FALSE(of.has_crashed);
+    EXPECT_EQ(of.state, JobState::left);
+    EXPECT_EQ(of.crashes, 0);
   }
   EXPECT_THAT(csv_of(log), HasSubstr("time_s,job,event,phase\n"));
   EXPECT_FALSE(std::filesystem::exists(socket()));
@@ -335,9 +411,76 @@ TEST_F(Permits, AKilledProcessGivesItsPermitBackAndMayReturn) {
   EXPECT_GE(granted_s, crashed_s);
   EXPECT_LT(granted_s - crashed_s, 30);  // the killed process would have kept its permit for a minute
   const std::vector<MeasuredJob> jobs = measured_jobs(group, log);
-  EXPECT_TRUE(jobs[0].has_crashed);
+  EXPECT_EQ(words_of_state(jobs[0]), "left (crashed once)");
   EXPECT_EQ(jobs[0].iterations, 3);
   EXPECT_EQ(jobs[1].iterations, 4);
+}
+
+// It is alive, and does nothing. The other goes on without it; when it wakes up it is told why it lost its permit, and may
+// go on as well.
+TEST_F(Permits, AHungProcessLosesItsPermitAndIsToldWhy) {
+  const Group group = on_one_pair({job("a", 0.5, 0.5), job("b", 30, 30)});
+  PermitServerOptions options;
+  options.patience_s = 0.1;
+  options.max_overrun = 1;
+  start(group, true, options);
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    {
+      const PhaseClient::Permit permit = client.acquire("rollout");
+      say_ready();
+      wait_for_go();  // until the other has finished
+      try {
+        (void)client.progress(0.5);
+        ::_exit(3);
+      } catch (const std::exception&) {
+      }
+    }
+    try {
+      (void)client.acquire("training");
+    } catch (const std::exception& error) {
+      if (!::testing::Value(error.what(),
+                            HasSubstr("the permit was taken back: the rollout of a had neither ended "
+                                      "nor progressed for")))
+        ::_exit(4);
+      return iterate(client, 1, 1, 1);
+    }
+    ::_exit(5);
+  });
+  wait_until_ready();
+  const pid_t b = process("b", [](PhaseClient& client) { iterate(client, 3, 5, 5); });
+  EXPECT_EQ(status_of(b), 0);
+  say_go();
+  EXPECT_EQ(status_of(a), 0);
+  const std::vector<PhaseRecord> log = server_.get();
+  const auto taken_back = std::find_if(
+      log.begin(), log.end(), [](const PhaseRecord& record) { return record.event == PhaseEvent::taken_back; });
+  ASSERT_NE(taken_back, log.end());
+  EXPECT_EQ(taken_back->job, "a");
+  EXPECT_EQ(taken_back->phase, Phase::rollout);
+  EXPECT_GE(taken_back->silent_s, 0.5);
+  EXPECT_THAT(csv_of(log), HasSubstr(",a,taken_back,rollout\n"));
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, log);
+  EXPECT_EQ(words_of_state(jobs[0]), "left (hung once)");
+  EXPECT_EQ(jobs[0].iterations, 1);
+  EXPECT_EQ(jobs[1].iterations, 3);
+}
+
+// A rollout far beyond its bound, whose share of ended responses grows.
+TEST_F(Permits, ASlowProcessThatProgressesKeepsItsPermit) {
+  const Group group = on_one_pair({job("a", 1, 1)});
+  PermitServerOptions options;
+  options.patience_s = 0.1;
+  options.max_overrun = 1;
+  start(group, true, options);
+  const pid_t a = process("a", [](PhaseClient& client) {
+    const PhaseClient::Permit permit = client.acquire("rollout");
+    for (int part = 1; part <= 15; ++part) {
+      sleep_ms(100);
+      (void)client.progress(part / 20.0);
+    }
+  });
+  EXPECT_EQ(status_of(a), 0);
+  EXPECT_EQ(measured_jobs(group, server_.get()).front().hangs, 0);
 }
 
 // It evaluates, or writes a checkpoint, while it is its turn.
@@ -481,7 +624,7 @@ TEST_F(Permits, APythonJobTakesPermitsToo) {
   EXPECT_EQ(status_of(child), 0);
   const std::vector<MeasuredJob> jobs = measured_jobs(group, server_.get(), 0);
   EXPECT_EQ(jobs[0].iterations, 1);
-  EXPECT_FALSE(jobs[0].has_crashed);
+  EXPECT_EQ(jobs[0].crashes, 0);
 }
 
 TEST_F(Permits, RefusesStrangersAndNonsense) {

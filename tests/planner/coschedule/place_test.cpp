@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "core/json_value.h"
 #include "planner/coschedule/baselines.h"
@@ -198,8 +201,8 @@ TEST(Repack, RegroupsAllJobsAndKeepsWhoMustStay) {
     const std::vector<Member> before = placement.group_of(stays)->members;
     const double usd = placement.usd_per_hour();
     const std::size_t groups = placement.groups.size();
-    std::optional<Repacked> better = repack_all(
-        placement, [&](const Job& of) { return of.name != stays; }, {300, 1e9}, 5);
+    std::optional<Repacked> better =
+        repack_all(placement, [&](const Job& of) { return of.name != stays; }, {300, 1e9}, {5});
     ASSERT_TRUE(better) << "seed " << seed;
     EXPECT_EQ(better->old_groups.size(), groups - 1);
     const double saved = better->saved_usd_per_hour;
@@ -209,8 +212,7 @@ TEST(Repack, RegroupsAllJobsAndKeepsWhoMustStay) {
     EXPECT_EQ(placement.job_count(), jobs.size());
     EXPECT_EQ(placement.group_of(stays)->members, before) << "seed " << seed;
     EXPECT_THAT(broken_promises(placement), IsEmpty()) << "seed " << seed;
-    EXPECT_FALSE(repack_all(
-        placed(jobs, weave_pools()), [](const Job&) { return true; }, {300, 1e-9}, 1))
+    EXPECT_FALSE(repack_all(placed(jobs, weave_pools()), [](const Job&) { return true; }, {300, 1e-9}, {1}))
         << "a saving of nanoseconds pays for no restart";
   }
 }
@@ -267,16 +269,16 @@ TEST(Optimum, IsThatOfBruteForceAndTheBoundIsBelow) {
     const Pools pools = weave_pools();
     std::vector<std::vector<const Job*>> groups;
     const double brute = brute_force_usd(jobs, pools, groups, 0);
-    const Optimum best = cheapest_placement(jobs, pools, {pools, {}}, 0);
+    const Optimum best = cheapest_placement(jobs, pools, {pools, {}}, {0});
     EXPECT_NEAR(best.placement.usd_per_hour(), brute, 1e-6) << "seed " << seed;
     EXPECT_EQ(best.placement.job_count(), jobs.size());
     EXPECT_THAT(broken_promises(best.placement), IsEmpty());
     const double ours = placed(jobs, pools).usd_per_hour();
     EXPECT_GE(ours, brute - 1e-6);
-    const CostBound bound = min_usd_per_hour(jobs, pools, {}, 1);
+    const CostBound bound = min_usd_per_hour(jobs, pools, {}, {1});
     EXPECT_LE(bound.usd_per_hour, brute + 1e-6) << "seed " << seed;
     EXPECT_GE(bound.usd_per_hour, 0.5 * brute) << "seed " << seed;
-    EXPECT_LE(min_usd_per_hour(jobs, pools, {}, 1, true).usd_per_hour, bound.usd_per_hour + 1e-6);
+    EXPECT_LE(min_usd_per_hour(jobs, pools, {}, {1}, true).usd_per_hour, bound.usd_per_hour + 1e-6);
   }
 }
 
@@ -284,7 +286,7 @@ TEST(Optimum, IsThatOfBruteForceAndTheBoundIsBelow) {
 TEST(CostBound, IsExactWhereJobsCannotShare) {
   if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
   const std::vector<Job> jobs{job("a", 60, 40, 1), job("b", 70, 40, 1), job("c", 80, 40, 1)};
-  EXPECT_NEAR(min_usd_per_hour(jobs, test::pools(), {}, 1).usd_per_hour, 12, 1e-6);
+  EXPECT_NEAR(min_usd_per_hour(jobs, test::pools(), {}, {1}).usd_per_hour, 12, 1e-6);
 }
 
 // Beyond the sizes that are solved exactly: the answer keeps all promises, is no dearer than the start, and its bound
@@ -301,19 +303,58 @@ TEST(Optimum, OfManyJobsIsBetweenItsBoundAndTheStart) {
     }
     const Pools pools = weave_pools();
     const Placement start = placed(jobs, pools);
-    const Optimum best = cheapest_placement(jobs, pools, start, 10);
+    const Optimum best = cheapest_placement(jobs, pools, start, {10});
     EXPECT_THAT(broken_promises(best.placement), IsEmpty()) << "seed " << seed;
     EXPECT_EQ(best.placement.job_count(), jobs.size());
     EXPECT_LE(best.placement.usd_per_hour(), start.usd_per_hour());
     EXPECT_GE(best.placement.usd_per_hour(), best.lower_bound_usd_per_hour);
     EXPECT_LT(best.gap_fraction(), seed == 2 ? 0.2 : 0.1) << "seed " << seed;
     const std::vector<Job> few(jobs.begin(), jobs.begin() + 10);
-    const double exact = cheapest_placement(few, pools, {pools, {}}, 0).placement.usd_per_hour();
-    const CostBound bound = min_usd_per_hour(few, pools, {}, 10);
+    const double exact = cheapest_placement(few, pools, {pools, {}}, {0}).placement.usd_per_hour();
+    const CostBound bound = min_usd_per_hour(few, pools, {}, {10});
     EXPECT_TRUE(bound.is_tight) << "seed " << seed;
     EXPECT_LE(bound.usd_per_hour, exact * (1 + 1e-9)) << "seed " << seed;
     EXPECT_GE(bound.usd_per_hour, 0.8 * exact) << "seed " << seed;
   }
+}
+
+std::vector<Job> many_jobs(std::uint64_t count) {
+  std::vector<Job> jobs;
+  for (std::uint64_t j = 0; j < count; ++j) jobs.push_back(drawn_job(Profile::mixed, 1, 2, 1, j));
+  return jobs;
+}
+
+// However busy the machine is: the budget is one of steps, not of seconds.
+TEST(CostBound, IsTheSameForTheSameWorkOnABusyMachine) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  const std::vector<Job> jobs = many_jobs(80);
+  const Pools pools = weave_pools();
+  const BoundBudget budget{0.02};
+  const CostBound quiet = min_usd_per_hour(jobs, pools, {}, budget);
+  EXPECT_FALSE(quiet.is_tight);
+  EXPECT_FALSE(quiet.is_out_of_time);
+  std::atomic<bool> is_done = false;
+  std::vector<std::thread> busy;
+  for (unsigned i = 0; i < 2 * std::max(1U, std::thread::hardware_concurrency()); ++i)
+    busy.emplace_back([&] {
+      while (!is_done) {
+      }
+    });
+  const CostBound loaded = min_usd_per_hour(jobs, pools, {}, budget);
+  is_done = true;
+  for (std::thread& thread : busy) thread.join();
+  EXPECT_EQ(loaded.usd_per_hour, quiet.usd_per_hour);
+  EXPECT_EQ(loaded.rounds, quiet.rounds);
+  EXPECT_EQ(loaded.groups, quiet.groups);
+  EXPECT_GE(min_usd_per_hour(jobs, pools, {}, {0.3}).usd_per_hour, quiet.usd_per_hour);
+}
+
+TEST(CostBound, SaysThatTheWallTimeEndedIt) {
+  if (make_milp_solver() == nullptr) GTEST_SKIP() << "no solver of linear programs";
+  const std::vector<Job> jobs = many_jobs(80);
+  const CostBound bound = min_usd_per_hour(jobs, weave_pools(), {}, {1000, 1e-6});
+  EXPECT_TRUE(bound.is_out_of_time);
+  EXPECT_GE(bound.usd_per_hour, min_usd_per_hour(jobs, weave_pools(), {}, {0}).usd_per_hour);
 }
 
 // A job (60, 40) that may take twice as long has one rollout and one training node for at most 200 s, so it
@@ -324,7 +365,7 @@ TEST(CostBound, NeedsNoSearchForTheWorkOfAllJobs) {
   const Pools pools = test::pools();
   const double of_one =
       (60 * pools.rollout.usd_per_node_hour() + 40 * pools.training.usd_per_node_hour()) / 200;
-  EXPECT_GE(min_usd_per_hour(jobs, pools, {}, 0).usd_per_hour, 30 * of_one * (1 - 1e-6));
+  EXPECT_GE(min_usd_per_hour(jobs, pools, {}, {0}).usd_per_hour, 30 * of_one * (1 - 1e-6));
 }
 
 TEST(PlacementDocument, ReadsWhatItWrites) {
