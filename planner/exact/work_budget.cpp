@@ -6,7 +6,7 @@ namespace sextant {
 namespace {
 
 // More steps than any search takes, and far from the limits of the type.
-constexpr double kMaxSteps = 1e18;
+constexpr double kMaxWorkSteps = 1e18;
 
 double wall_limit_s(const BoundBudget& budget) {
   if (budget.max_s > 0) return budget.max_s;
@@ -17,7 +17,7 @@ double wall_limit_s(const BoundBudget& budget) {
 }  // namespace
 
 WorkBudget::WorkBudget(const BoundBudget& budget)
-    : left_(static_cast<std::int64_t>(std::min(budget.work * kStepsOfWork, kMaxSteps))),
+    : left_(static_cast<std::int64_t>(std::min(budget.work * kStepsOfWork, kMaxWorkSteps))),
       max_s_(wall_limit_s(budget)) {}
 
 void WorkBudget::look_at_clock() {
