@@ -41,39 +41,55 @@ PlanTime time_of(const LoadedInputs& loaded) {
   };
 }
 
-// "61.5 s an iteration, 60.1 GiB of 79.2 GiB on the fullest device, which fits with 95 %"; empty: not known.
-std::string costs_of(const Plan& plan, const LoadedInputs& loaded, bool& fits) {
+// The costs of a plan.
+struct PlanCosts {
+  std::string
+      sentence;  // "61.5 s an iteration, 60.1 GiB of 79.2 GiB on the fullest device, ..."; empty: not known
+  std::string memory;  // "60.1 GiB of 79.2 GiB on the fullest device"
+  bool fits = true;
+};
+
+PlanCosts costs_of(const Plan& plan, const LoadedInputs& loaded) {
+  PlanCosts costs;
   try {
     const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
                                 loaded.chosen.framework};
     const Prediction prediction =
         predict(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework);
-    fits = prediction.fits();
+    costs.fits = prediction.fits();
     const auto fullest = std::max_element(
         prediction.memory.begin(), prediction.memory.end(), [](const DeviceMemory& a, const DeviceMemory& b) {
           return a.needed_bytes() * b.capacity_bytes < b.needed_bytes() * a.capacity_bytes;
         });
     const std::optional<MemoryRisk> risk = memory_risk_of(asked);
-    return format_seconds(prediction.iteration_s) + " an iteration, " + format_bytes(fullest->needed_bytes()) +
-           " of " + format_bytes(fullest->capacity_bytes) + " on the fullest device" +
-           (risk ? ", " + format_percent(risk->probability) + " probability of running out of memory" : "");
+    costs.memory = format_bytes(fullest->needed_bytes()) + " of " + format_bytes(fullest->capacity_bytes) +
+                   " on the fullest device";
+    costs.sentence =
+        format_seconds(prediction.iteration_s) + " an iteration, " + costs.memory +
+        (risk ? ", " + format_percent(risk->probability) + " probability of running out of memory" : "");
   } catch (const Error&) {  // not known
-    return "";
+    return {};
   }
+  return costs;
 }
 
-// The costs of the script, those of the plan if it is another one, and a warning if it does not fit.
-std::vector<std::string> describe_costs(const Plan& planned, const Plan& exported, const LoadedInputs& loaded) {
-  std::vector<std::string> sentences;
-  bool fits = true, planned_fits = true;
-  const std::string after = costs_of(exported, loaded, fits);
-  if (after.empty()) return sentences;
-  const std::string before = exported == planned ? "" : costs_of(planned, loaded, planned_fits);
-  if (!before.empty()) sentences.push_back("as planned: " + before);
-  sentences.push_back("as exported: " + after);
-  if (!fits)
-    sentences.emplace_back("warning: as exported, the plan does not fit into memory (sextant predict)");
-  return sentences;
+// The costs of the script, those of the plan if it is another one, and a warning if neither fits. A plan that fits
+// only as planned has no script: the text is replaced by a refusal.
+void add_costs(const Plan& planned, const Plan& exported, const LoadedInputs& loaded, ExportedScript& script) {
+  const PlanCosts after = costs_of(exported, loaded);
+  if (after.sentence.empty()) return;
+  const PlanCosts before = exported == planned ? PlanCosts{"", "", after.fits} : costs_of(planned, loaded);
+  if (!after.fits && before.fits) {
+    script.text.clear();
+    script.refusal = script.framework + " cannot run the plan: as exported it needs " + after.memory +
+                     ", as planned " + before.memory + "; plan again with --framework " + script.framework +
+                     ".";
+    return;
+  }
+  if (!before.sentence.empty()) script.costs.push_back("as planned: " + before.sentence);
+  script.costs.push_back("as exported: " + after.sentence);
+  if (!after.fits)
+    script.costs.emplace_back("warning: as exported, the plan does not fit into memory (sextant predict)");
 }
 
 // The profile that profile_for chooses, or another of the family if the dialect of that one refuses the plan.
@@ -124,7 +140,7 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
     script.notes.push_back(
         "note: " + what + ": " + loaded.profile->name +
         " gives all replicas equally many and refuses or drops the rest; change --prompts or --responses");
-  script.costs = describe_costs(plan, exported.plan, loaded);
+  add_costs(plan, exported.plan, loaded, script);
   return script;
 }
 
@@ -163,27 +179,32 @@ ExportedScript export_to_program(const TrainerQuestion& question, const LaunchDi
   script.text = std::move(exported.text);
   script.unsaid = std::move(exported.unsaid);
   script.notes = std::move(exported.notes);
-  script.costs = describe_costs(plan, exported.plan, loaded);
+  add_costs(plan, exported.plan, loaded, script);
   return script;
+}
+
+// The inputs for the framework of a script. If the question is in words, its tasks are those of the framework that the
+// plan was made for.
+LoadedInputs inputs_for(const std::string& framework, const ModelInputs& asked) {
+  ModelInputs inputs = asked;
+  inputs.framework = framework;
+  LoadedInputs loaded = load_inputs(inputs);
+  if (asked.workflow.empty() && !asked.framework.empty()) loaded.workflow = load_inputs(asked).workflow;
+  return loaded;
 }
 
 }  // namespace
 
 ExportedScript export_plan_of(const TrainerQuestion& question) {
-  ModelInputs inputs = question.inputs;
   const std::vector<FrameworkProfile> profiles = shipped_profiles();
   if (const LaunchDialect* program = find_launch(question.to); program != nullptr)
     return export_to_program(question, *program, profiles);
   const std::vector<const FrameworkProfile*> named = profiles_named(question.to, profiles);
-  inputs.framework = named.front()->name;
-  LoadedInputs loaded = load_inputs(inputs);
+  LoadedInputs loaded = inputs_for(named.front()->name, question.inputs);
   std::vector<std::string> assumed;
-  const Plan plan = load_plan(question.plan, loaded, assumed);
+  const Plan plan = plan_for_program(question, loaded, assumed);
   const FrameworkProfile& profile = profile_that_runs(plan, loaded, named);
-  if (profile.name != inputs.framework) {
-    inputs.framework = profile.name;
-    loaded = load_inputs(inputs);
-  }
+  if (profile.name != named.front()->name) loaded = inputs_for(profile.name, question.inputs);
   loaded.chosen.notes.insert(loaded.chosen.notes.begin(), assumed.begin(), assumed.end());
   return export_to_trainer(plan, loaded, question.to);
 }

@@ -143,7 +143,7 @@ void add_export(CommandLine& line) {
                      "Plan: coefficients that cost what the framework cannot do; default: as for plan");
   command.add_option(
       "--framework", options->framework,
-      "Framework of the plan, for programs such as vllm; of the values that are exported (json, header)");
+      "Framework that the plan is for, if --to is another one; of the values that are exported (json, header)");
   command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
       "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "

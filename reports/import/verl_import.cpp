@@ -198,6 +198,19 @@ void note_mixed_offload(const TrainerSettings& settings, bool is_megatron, RunFa
                         (weights ? "together" : "not at all"));
 }
 
+// Megatron's optimizer is on the host as far as its fraction says, which is 0 by default
+// (megatron/core/optimizer/optimizer_config.py); a plan has it there or not.
+void note_offloaded_fraction(const TrainerSettings& settings, RunFacts& facts) {
+  const std::string root = key_of(kActorRoot, "optim.override_optimizer_config.");
+  if (!settings.flag(root + "optimizer_cpu_offload", false)) return;
+  const double fraction = settings.number(root + "optimizer_offload_fraction", 0);
+  if (fraction <= 0)
+    facts.notes.push_back(root +
+                          "optimizer_offload_fraction is 0, its default: the optimizer stays on the GPUs");
+  if (fraction > 0 && fraction < 1)
+    facts.notes.push_back(root + "optimizer_offload_fraction: the plan offloads the whole optimizer");
+}
+
 void derive_all_micro_batches(const RunFacts& facts, bool is_megatron, RunSettings& run) {
   constexpr int kActorTokens = 16384;
   const MicroBatchKeys actor = training_keys(kActorRoot);
@@ -228,6 +241,7 @@ RunFacts read_verl_run(RunSettings& run) {
   read_verl_models(run.settings, facts);
   derive_all_micro_batches(facts, is_megatron, run);
   note_mixed_offload(run.settings, is_megatron, facts);
+  if (is_megatron) note_offloaded_fraction(run.settings, facts);
   leave_out_absent_tasks(facts);
   return facts;
 }
@@ -350,6 +364,8 @@ UnneededSettings verl_unneeded() {
                  {"*.layered_summon", "false"},
                  {"*.moe_token_dispatcher_type", "alltoall"},
                  {"*.moe_enable_deepep", "false"},
+                 {"*.use_precision_aware_optimizer", "true"},
+                 {"*.overlap_cpu_optimizer_d2h_h2d", "true"},
                  {"*.reshard_after_forward", "true"},
                  {"*.enable_chunked_prefill", "true"},
                  {"*.rollout.pipeline_model_parallel_size", "1"},

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <stdexcept>
+
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -8,6 +11,7 @@ namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // The documents of TinyFolder, and `export plan.json --to ...` on them.
@@ -19,6 +23,24 @@ class ExportedPlan : public ::testing::Test {
 
   TinyFolder folder_;
 };
+
+// The memory in "as planned: 1.2 s an iteration, 3.4 MiB of 15 GiB on the fullest device".
+double planned_bytes(const std::string& printed) {
+  const std::string before = " an iteration, ";
+  const std::size_t planned = printed.find("as planned: ");
+  const std::size_t at = printed.find(before, planned);
+  if (planned == std::string::npos || at == std::string::npos)
+    throw std::runtime_error("no memory: " + printed);
+  std::istringstream words(printed.substr(at + before.size()));
+  double value = 0;
+  std::string unit;
+  words >> value >> unit;
+  constexpr double kKibi = 1024;
+  return value * (unit == "GiB"   ? kKibi * kKibi * kKibi
+                  : unit == "MiB" ? kKibi * kKibi
+                  : unit == "KiB" ? kKibi
+                                  : 1);
+}
 
 TEST_F(ExportedPlan, WritesAScriptForVerl) {
   const Printed printed = run_sextant(arguments("verl"));
@@ -47,6 +69,41 @@ TEST_F(ExportedPlan, RefusesALayoutThatTheFrameworkDoesNotHave) {
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_EQ(printed.out, "");
   EXPECT_THAT(printed.err, HasSubstr("it has no pipeline parallelism (the plan has 2 stages)"));
+}
+
+// The tasks of a question in words are those of a framework, here without a reference.
+TEST_F(ExportedPlan, NamesTheOptionForThePlansFramework) {
+  const std::vector<std::string> words{
+      "export", folder_.file("plan.json"), "--to", "areal", "--gpus", "1x8xH100", "--model", "Qwen3-8B"};
+  const Printed printed = run_sextant(words);
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("unknown task"));
+  EXPECT_THAT(printed.err, HasSubstr("; --framework names the one that the plan is for"));
+  std::vector<std::string> named = words;
+  named.insert(named.end(), {"--framework", "verl"});
+  const Printed other = run_sextant(named);
+  EXPECT_EQ(other.exit_code, 2);  // the layers are those of a tiny model
+  EXPECT_THAT(other.err, Not(HasSubstr("unknown task")));
+}
+
+// ROLL has no optimizer on the host, whose states then take the memory.
+TEST_F(ExportedPlan, RefusesAScriptThatDoesNotFitIfThePlanDoes) {
+  Plan plan = tiny_plan(1, 1, 1);
+  plan.tasks.at("actor_training").execution.offload_optimizer = true;
+  save_document(folder_.file("plan.json"), plan);
+  const auto exported = [&](double bytes) {
+    save_document(folder_.file("cluster.json"), with_memory(test::two_cores(), bytes));
+    return run_sextant(arguments("roll"));
+  };
+  const Printed roomy = exported(16e9);
+  EXPECT_EQ(roomy.exit_code, 0);
+  // A twentieth more memory than the plan needs is less than the script does.
+  constexpr double kMore = 1.05;
+  const Printed printed = exported(kMore * planned_bytes(roomy.err));
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr("roll cannot run the plan: as exported it needs "));
+  EXPECT_THAT(printed.err, HasSubstr("; plan again with --framework roll."));
 }
 
 TEST_F(ExportedPlan, TheKindOfTheDocumentDecides) {

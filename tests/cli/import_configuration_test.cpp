@@ -78,7 +78,23 @@ TEST_F(ImportedConfiguration, OfVerlWithVariablesIsMegatron) {
   EXPECT_EQ(training.execution.micro_batch_tokens, 10240);
   EXPECT_TRUE(training.execution.offload_optimizer);
   EXPECT_FALSE(plan().tasks.at("actor_generation").execution.cuda_graphs);
+  EXPECT_THAT(printed.err, Not(HasSubstr("optimizer_d2h_h2d")));
   expect_predicted("verl-megatron");
+}
+
+// Megatron offloads a fraction of the optimizer, which is 0 unless a configuration states it.
+TEST_F(ImportedConfiguration, OfVerlOffloadsTheOptimizerOnlyWithAFraction) {
+  const Printed none =
+      import("verl", "verl-megatron-30b.sh", {"--set", "NNODES=2", "--set", "OFFLOAD_FRACTION=0"});
+  ASSERT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_FALSE(plan().tasks.at("actor_training").execution.offload_optimizer);
+  EXPECT_THAT(none.err,
+              HasSubstr("optimizer_offload_fraction is 0, its default: the optimizer stays on the GPUs"));
+  const Printed half =
+      import("verl", "verl-megatron-30b.sh", {"--set", "NNODES=2", "--set", "OFFLOAD_FRACTION=0.5"});
+  ASSERT_EQ(half.exit_code, 0) << half.err;
+  EXPECT_TRUE(plan().tasks.at("actor_training").execution.offload_optimizer);
+  EXPECT_THAT(half.err, HasSubstr("optimizer_offload_fraction: the plan offloads the whole optimizer"));
 }
 
 TEST_F(ImportedConfiguration, OfVerlWithACriticAndARuleBasedReward) {

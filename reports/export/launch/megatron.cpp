@@ -50,6 +50,7 @@ std::string settle_megatron(Plan& plan, const Workflow& workflow, const Framewor
     execution.micro_batch_tokens = 0;
   }
   execution.zero_stage = std::min(execution.zero_stage, 1);
+  if (execution.offload_optimizer) execution.zero_stage = 1;  // the only optimizer that leaves the GPU
   return task == before ? ""
                         : "actor_training: micro-batches are counted in sequences, and optimizer states are "
                           "all that is sharded";
@@ -69,9 +70,18 @@ bool has_equal_nodes(const std::vector<NodeGpus>& nodes) {
                      [&](const NodeGpus& one) { return one.gpus.size() == nodes.front().gpus.size(); });
 }
 
+// Context and sequence parallelism divide the length of a batch.
+int divisible_length(int tokens, const TrainerTask& task) {
+  const int parts = 2 * task.options.execution.context_parallel * task.tensor_parallel;
+  return (tokens + parts - 1) / parts * parts;
+}
+
 void write_megatron_flags(const TrainerTask& task, const Workflow& workflow, TrainerSettings& settings) {
   settings.begin_group("Layout");
   write_rows(kMegatronRows, "", task, settings, true);
+  // Megatron refuses optimizers on the host without the first of these flags.
+  settings.set("use-precision-aware-optimizer", task.options.execution.offload_optimizer);
+  settings.set("overlap-cpu-optimizer-d2h-h2d", task.options.execution.offload_optimizer);
   if (task.options.recompute == Recompute::full) {
     settings.set("recompute-method", "uniform");
     settings.set("recompute-num-layers", 1);
@@ -82,8 +92,13 @@ void write_megatron_flags(const TrainerTask& task, const Workflow& workflow, Tra
   }
   settings.begin_group("Batches");
   settings.set("global-batch-size", prompts_per_step(workflow) * workflow.responses_per_prompt);
-  settings.set("seq-length", max_prompt_tokens(workflow) + max_response_tokens(workflow));
+  settings.set("seq-length",
+               divisible_length(max_prompt_tokens(workflow) + max_response_tokens(workflow), task));
+  settings.set_shell("train-iters", "${TRAIN_ITERS}");
+  settings.set_shell("lr", "${LR}");
   settings.set("bf16", true);
+  settings.set("attention-dropout", 0.0);  // Megatron's default for both is 0.1
+  settings.set("hidden-dropout", 0.0);
   settings.begin_group("Model and data");
   settings.set("use-checkpoint-args", true);
   settings.set_shell("load", "${MEGATRON_PATH}");
@@ -132,15 +147,19 @@ LaunchScript write_megatron(const Plan& plan, const LaunchProblem& problem) {
                       {"MASTER_PORT", "a free port on it", "29500"},
                       {"MEGATRON", "a checkout of Megatron-LM core_v0.19.0", ""},
                       {"MEGATRON_PATH", "the model as a checkpoint of Megatron, with its arguments", ""},
+                      {"TRAIN_ITERS", "optimizer steps, after which training ends", ""},
+                      {"LR", "learning rate", "1e-6"},
                       {"DATA_PATH", "training data as Megatron preprocesses it", ""}};
   script.notes = {"Run it on every node.",
                   "It trains on a fixed data set: rollouts, advantages and rewards are other programs'.",
                   "num-layers and the other arguments of the model are those of the checkpoint."};
-  script.body = flag_arguments(settings) + "\n" + case_of_nodes(ids, lines, problem.cluster) +
-                "\nCUDA_VISIBLE_DEVICES=\"$gpus\" torchrun --nnodes " + std::to_string(nodes.size()) +
-                " --nproc-per-node " + std::to_string(nodes.front().gpus.size()) +
-                " --node-rank \"$rank\" --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" "
-                "\"$MEGATRON/pretrain_gpt.py\" \"${arguments[@]}\" \"$@\"\n";
+  script.body =
+      flag_arguments(settings) + "\n" + case_of_nodes(ids, lines, problem.cluster) +
+      "\n# Megatron refuses tensor and context parallelism on GPUs before Blackwell without the first variable."
+      "\nCUDA_DEVICE_MAX_CONNECTIONS=1 CUDA_VISIBLE_DEVICES=\"$gpus\" torchrun --nnodes " +
+      std::to_string(nodes.size()) + " --nproc-per-node " + std::to_string(nodes.front().gpus.size()) +
+      " --node-rank \"$rank\" --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" "
+      "\"$MEGATRON/pretrain_gpt.py\" \"${arguments[@]}\" \"$@\"\n";
   return script;
 }
 

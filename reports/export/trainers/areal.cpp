@@ -110,6 +110,11 @@ void write_areal_strategies(const TrainerConfig& config, TrainerSettings& settin
   const bool is_shared = shares_engine_gpus(config);
   settings.add_key("rollout.scheduling_strategy.type", is_shared ? "colocation" : "separation");
   if (is_shared) settings.add_key("rollout.scheduling_strategy.target", "actor");
+  const bool offloads = std::any_of(config.tasks.begin(), config.tasks.end(), [](const auto& named) {
+    return named.first != kEngine && named.second.options.execution.offload_weights;
+  });
+  // AReaL refuses offloading and shared GPUs without this switch (areal/trainer/rl_trainer.py).
+  settings.set("enable_offload", is_shared || offloads);
   const Json mode = is_shared ? "disk" : "xccl";
   if (config.tasks.contains(task_names::kCriticTraining)) {
     settings.add_key("actor.weight_update_mode", mode);
@@ -281,6 +286,7 @@ void read_areal(const TrainerSettings& settings, const TrainerProblem& problem, 
 DialectRules areal_rules(const FrameworkProfile& profile) {
   static_cast<void>(profile);
   DialectRules rules;
+  rules.holds_longest_sequence = true;
   rules.settle = settle_areal;
   return rules;
 }

@@ -12,6 +12,7 @@
 
 #include "core/json_value.h"
 #include "documents/semantics.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/replica_shape.h"
 #include "reports/export/trainers/trainer_config.h"
 
@@ -55,6 +56,7 @@ class Nearest {
     if (!out_.refusal.empty()) return out_;
     follow_layouts();
     shard_evenly();
+    if (rules_.holds_longest_sequence) hold_longest_sequence();
     if (rules_.settle != nullptr) {
       const std::string sentence = rules_.settle(out_.plan, workflow_, profile_);
       if (!sentence.empty()) note(sentence);
@@ -471,6 +473,24 @@ class Nearest {
     execution.micro_batch_tokens = becomes_of_group ? execution.micro_batch_tokens * execution.context_parallel
                                                     : execution.micro_batch_tokens / execution.context_parallel;
     execution.semantics = wanted;
+  }
+
+  // Plans count with the mean length where sequences are packed, frameworks with the longest one.
+  void hold_longest_sequence() {
+    const int longest = max_prompt_tokens(workflow_) + max_response_tokens(workflow_);
+    for_tasks("the budget of a micro-batch holds the longest sequence, which is " + std::to_string(longest) +
+                  " tokens",
+              [&](const Task& task) {
+                Execution& execution = planned(task.name).execution;
+                if (task.kind == TaskKind::generation || execution.micro_batch_tokens == 0) return false;
+                const int parts = semantics_of(execution.semantics).budgets_whole_sequences
+                                      ? 1
+                                      : std::max(1, execution.context_parallel);
+                const int needed = (longest + parts - 1) / parts;
+                if (execution.micro_batch_tokens >= needed) return false;
+                execution.micro_batch_tokens = needed;
+                return true;
+              });
   }
 
   void drop_options_of(const Task& task) {

@@ -20,6 +20,8 @@ struct DialectRules {
   std::string (*settle)(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) = nullptr;
   // The configuration lists the GPUs of every task, so that two tasks may share some of theirs.
   bool lists_devices = false;
+  // The framework refuses a micro-batch whose budget of tokens is smaller than the longest sequence.
+  bool holds_longest_sequence = false;
 };
 
 // Something that the dialect cannot say.
@@ -37,7 +39,8 @@ struct NearestPlan {
 // Makes the changes in this order: weight synchronization; equal shares; one shape for all replicas of a task;
 // layers per stage; tasks that must share their GPUs, or that share some of them; options; options that are one
 // setting for several tasks, which have the value of the rule's first task; tasks that have the layout of another
-// one; the order of the GPUs. The plan must be valid (check_plan) and state all its options.
+// one; budgets that hold no whole sequence; the order of the GPUs. The plan must be valid (check_plan) and state all
+// its options.
 [[nodiscard]] NearestPlan nearest_plan(const Plan& plan, const Workflow& workflow, const Cluster& cluster,
                                        const FrameworkProfile& profile, const DialectRules& rules);
 

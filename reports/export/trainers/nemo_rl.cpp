@@ -30,13 +30,19 @@ std::vector<std::string> log_prob_tasks(const Workflow& workflow) {
   return out;
 }
 
+// vLLM's asynchronous engine, which pipeline parallelism needs (nemo_rl/models/generation/vllm/vllm_generation.py).
+bool is_async_engine(const Workflow& workflow, int stages) {
+  return workflow.mode != Mode::synchronous || stages > 1;
+}
+
 // The engine's expert parallelism is a multiple of its tensor parallelism, and equal to it where the engine is
 // asynchronous (nemo_rl/models/generation/vllm/vllm_generation.py).
 void settle_nemo_engine(const Workflow& workflow, TaskPlan& plan) {
   const int tensor_parallel = plan.tensor_parallel(plan.replicas.front().stages.front());
   fit_engine_experts(plan);
   keep_experts_whole(tensor_parallel, plan.execution);
-  if (workflow.mode == Mode::synchronous || plan.execution.expert_parallel <= 1) return;
+  const bool is_async = is_async_engine(workflow, plan.replicas.front().pipeline_parallel());
+  if (!is_async || plan.execution.expert_parallel <= 1) return;
   plan.execution.expert_parallel = tensor_parallel;
   keep_experts_whole(tensor_parallel, plan.execution);
 }
@@ -54,6 +60,11 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
   settle_nemo_engine(workflow, plan.tasks.at(task_names::kActorGeneration));
   if (profile.has_stages_outermost) execution.zero_stage = std::min(execution.zero_stage, 1);
   const std::vector<std::string> passes = log_prob_tasks(workflow);
+  // NeMo RL refuses passes with another number of sequences from this degree on, because their log-probabilities would
+  // differ from those of training (nemo_rl/models/policy/lm_policy.py).
+  constexpr int kEqualBatchesFrom = 4;
+  const bool has_equal_batches =
+      training.tensor_parallel(training.replicas.front().stages.front()) >= kEqualBatchesFrom;
   for (const std::string& name : passes) {
     TaskPlan& pass = plan.tasks.at(name);
     const TaskPlan& first = plan.tasks.at(passes.front());
@@ -65,11 +76,14 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
       pass.execution.micro_batch_tokens = execution.micro_batch_tokens;
       pass.micro_batch_sequences = usual_pass.micro_batch_sequences;
     }
+    if (has_equal_batches) pass.micro_batch_sequences = training.micro_batch_sequences;
   }
   if (!execution.packed) execution.fused_attention = usual.execution.fused_attention;
   return plan == before
              ? ""
-             : "All passes of the trainer are packed, with a budget of tokens, or none; Megatron "
+             : "All passes of the trainer are packed, with a budget of tokens, or none, and have the trainer's "
+               "number "
+               "of sequences from a tensor-parallel degree of 4 on; Megatron "
                "shards with ZeRO 1; engines with expert parallelism do not split experts, and asynchronous "
                "ones have no data-parallel attention";
 }
@@ -84,7 +98,11 @@ void write_nemo_dtensor(const TrainerTask& task, TrainerSettings& settings) {
   settings.set(root + "activation_checkpointing", task.options.recompute == Recompute::full);
   settings.set(root + "cpu_offload", execution.offload_optimizer);
   settings.set(root + "lora_cfg.enabled", execution.lora_rank > 0);
-  if (execution.lora_rank > 0) settings.set(root + "lora_cfg.dim", execution.lora_rank);
+  if (execution.lora_rank > 0) {
+    settings.set(root + "lora_cfg.dim", execution.lora_rank);
+    settings.set(root + "lora_cfg.use_triton",
+                 task.tensor_parallel == 1);  // these kernels know no tensor parallelism
+  }
   settings.set(std::string(kMegatron) + "enabled", false);
 }
 
@@ -142,7 +160,7 @@ void write_nemo_engine(const TrainerConfig& config, const TrainerProblem& proble
   settings.set(root + "gpu_memory_utilization", engine_fraction(task_names::kActorGeneration, config, problem));
   settings.set(root + "enforce_eager", !execution.cuda_graphs);
   settings.set(root + "enable_prefix_caching", execution.shared_prompts);
-  settings.set(root + "async_engine", problem.workflow.mode != Mode::synchronous);
+  settings.set(root + "async_engine", is_async_engine(problem.workflow, task.pipeline_parallel));
   settings.set(std::string(kVllmArguments) + "max_num_seqs", task.options.decode_batch_sequences);
   if (execution.prefill_chunk_tokens > 0)
     settings.set(std::string(kVllmArguments) + "max_num_batched_tokens", execution.prefill_chunk_tokens);
@@ -321,6 +339,7 @@ void read_nemo_rl(const TrainerSettings& settings, const TrainerProblem& problem
 
 DialectRules nemo_rl_rules(const FrameworkProfile& profile) {
   DialectRules rules;
+  rules.holds_longest_sequence = true;
   rules.more_options = {"inference.packed", "generation.expert_tensor_parallel"};
   if (!profile.has_stages_outermost) rules.more_options.emplace_back("inference.context_parallel");
   rules.settle = settle_nemo_rl;

@@ -300,6 +300,10 @@ std::string openrlhf_refusal(const TrainerConfig& config, const TrainerProblem& 
   if (!config.tasks.contains(task_names::kActorTraining) ||
       !config.tasks.contains(task_names::kActorGeneration))
     return "OpenRLHF runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  if (!workflow.has_task(task_names::kCriticTraining) && workflow.responses_per_prompt < 2)
+    return "OpenRLHF compares the responses to a prompt if there is no critic and refuses one alone; the "
+           "workflow "
+           "has one";
   if (shares_all(config, workflow.mode)) return "";
   const bool has_other_pairs = is_shared("actor", "critic", config) || is_shared("actor", "reward", config) ||
                                is_shared("ref", "critic", config) || is_shared("ref", "reward", config);

@@ -1,5 +1,6 @@
-// ROLL 0.3.0: a YAML file that extends examples/qwen2.5-7B-rlvr_megatron/rlvr_config_async.yaml, with the strategies
-// megatron_train, megatron_infer and vllm.
+// ROLL 0.3.0: a YAML file that extends examples/qwen2.5-7B-rlvr_megatron/rlvr_config_amd_async.yaml, with the
+// strategies megatron_train, megatron_infer and vllm. Nothing in that file is for one make of GPU; rlvr_config_async.yaml
+// has options of SGLang that would stay in the configuration of vLLM, which refuses them.
 //
 // Every role lists its GPUs (device_mapping), so roles may share some of theirs.
 #include <algorithm>
@@ -48,6 +49,7 @@ constexpr std::array kRollEngine{SettingRow{"tensor_parallel_size", Says::tensor
                                  SettingRow{"enable_prefix_caching", Says::shared_prompts, 1},
                                  SettingRow{"max_num_seqs", Says::decode_sequences},
                                  SettingRow{"max_num_batched_tokens", Says::prefill_tokens}};
+constexpr const char* kRollBase = "rlvr_config_amd_async";
 constexpr const char* kRollStages = "pipeline_model_parallel_layout";
 constexpr const char* kRollEngineStages = "actor_infer.system_envs.VLLM_PP_LAYER_PARTITION";
 
@@ -249,7 +251,7 @@ TrainerScript write_roll(const TrainerConfig& config, const TrainerProblem& prob
   const Workflow& workflow = problem.workflow;
   TrainerScript script;
   TrainerSettings& settings = script.settings;
-  settings.set("defaults", Json::array({"rlvr_config_async", "_self_"}));
+  settings.set("defaults", Json::array({kRollBase, "_self_"}));
   settings.set("exp_name", run_name(config.plan, problem));
   settings.set("num_gpus_per_node", roll_gpus_per_node(problem.cluster));
   settings.set("rollout_batch_size", workflow.prompts);
@@ -270,17 +272,18 @@ TrainerScript write_roll(const TrainerConfig& config, const TrainerProblem& prob
   settings.set("force_disable_old_logprobs_recompute", !has_pass);
   settings.set("pretrain", "${oc.env:MODEL_PATH}");
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
-  if (has_critic) {
-    settings.set("reward_pretrain", "${oc.env:CRITIC_PATH}");
+  // The rewards' workers read responses with the tokenizer of this model.
+  settings.set("reward_pretrain", has_critic ? "${oc.env:CRITIC_PATH}" : "${oc.env:MODEL_PATH}");
+  if (has_critic)
     script.variables.push_back(model_variable("CRITIC_PATH", "the critic's model", workflow, "critic"));
-  }
   for (const RollRole& role : roll_roles()) {
     if (workflow.has_task(role.tasks.front())) write_roll_role(role, config, problem, settings);
   }
-  script.variables.push_back({"CONFIG", "where the configuration is written, next to rlvr_config_async.yaml",
+  script.variables.push_back({"CONFIG",
+                              "where the configuration is written, next to " + std::string(kRollBase) + ".yaml",
                               "examples/qwen2.5-7B-rlvr_megatron/" + run_name(config.plan, problem) + ".yaml"});
   script.notes.emplace_back("Run it in a checkout of ROLL " + problem.profile.version +
-                            ". Data, template and rewards are those of rlvr_config_async.yaml.");
+                            ". Data, template and rewards are those of " + kRollBase + ".yaml.");
   script.notes.emplace_back("GPU n of a device_mapping is GPU n % " +
                             std::to_string(roll_gpus_per_node(problem.cluster)) +
                             " of a node, and nodes are numbered as Ray lists them.");
@@ -410,6 +413,7 @@ void read_roll(const TrainerSettings& settings, const TrainerProblem& problem, T
 DialectRules roll_rules(const FrameworkProfile& profile) {
   static_cast<void>(profile);
   DialectRules rules;
+  rules.holds_longest_sequence = true;
   rules.more_options = {"inference.expert_tensor_parallel", "inference.sequence_parallel",
                         "training.expert_tensor_parallel"};
   rules.settle = settle_roll;

@@ -84,7 +84,13 @@ void write_slime_megatron(const TrainerConfig& config, TrainerSettings& settings
   }
   if (execution.virtual_stages > 1)
     settings.set("num-virtual-stages-per-pipeline-rank", execution.virtual_stages);
+  // Megatron's default for both dropouts is 0.1, with which no two passes would give the same log-probabilities.
+  settings.set("attention-dropout", 0.0);
+  settings.set("hidden-dropout", 0.0);
   settings.set("optimizer-cpu-offload", execution.offload_optimizer);
+  // Megatron refuses optimizers on the host without the first of these flags (megatron/training/arguments.py).
+  settings.set("use-precision-aware-optimizer", execution.offload_optimizer);
+  settings.set("overlap-cpu-optimizer-d2h-h2d", execution.offload_optimizer);
   if (task.options.recompute == Recompute::none) return;
   settings.set("recompute-granularity", std::string(name_of(task.options.recompute)));
   if (task.options.recompute != Recompute::full) return;
@@ -165,7 +171,11 @@ void write_slime_data(const Workflow& workflow, TrainerScript& script) {
   settings.set("rollout-max-response-len", max_response_tokens(workflow));
   settings.set_shell("hf-checkpoint", "${MODEL_PATH}");
   settings.set_shell("ref-load", "${MEGATRON_PATH}");
+  settings.set_shell("num-rollout", "${NUM_ROLLOUT}");
   settings.set_shell("prompt-data", "${TRAIN_FILE}");
+  settings.set_shell("input-key", "${INPUT_KEY}");
+  settings.set_shell("label-key", "${LABEL_KEY}");
+  settings.set("apply-chat-template", true);
   settings.set_shell("rm-type", "${REWARD}");
   if (workflow.mode == Mode::asynchronous)
     settings.set("rollout-function-path", "slime.rollout.fully_async_rollout.generate_rollout_fully_async");
@@ -173,7 +183,11 @@ void write_slime_data(const Workflow& workflow, TrainerScript& script) {
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back({"MEGATRON_PATH", "the same model as a checkpoint of Megatron", ""});
   script.variables.push_back({"MODEL_SCRIPT", "the file of scripts/models with the model's MODEL_ARGS", ""});
+  script.variables.push_back({"NUM_ROLLOUT", "iterations to train for, after which training ends", ""});
   script.variables.push_back({"TRAIN_FILE", "prompts for training, lines of JSON", ""});
+  script.variables.push_back(
+      {"INPUT_KEY", "the member of a line that holds the prompt, a list of messages", "prompt"});
+  script.variables.push_back({"LABEL_KEY", "the member of a line that holds the expected answer", "label"});
   script.variables.push_back({"REWARD", "how responses are scored, for example deepscaler", "deepscaler"});
   script.variables.push_back({"RAY_ADDRESS", "the dashboard of the Ray cluster", "http://127.0.0.1:8265"});
 }
@@ -193,8 +207,11 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
         "slime computes the actor's log-probabilities again if an iteration has several optimizer steps or a "
         "critic; the workflow says otherwise.");
   const std::string program = workflow.mode == Mode::synchronous ? "train.py" : "train_async.py";
-  script.command = "source \"$MODEL_SCRIPT\"\nray job submit --address=\"$RAY_ADDRESS\" -- python3 " + program +
-                   " \"${MODEL_ARGS[@]}\"";
+  // Megatron refuses tensor and context parallelism on GPUs before Blackwell without this variable.
+  script.command =
+      "source \"$MODEL_SCRIPT\"\nray job submit --address=\"$RAY_ADDRESS\" "
+      "--runtime-env-json='{\"env_vars\": {\"CUDA_DEVICE_MAX_CONNECTIONS\": \"1\"}}' -- python3 " +
+      program + " \"${MODEL_ARGS[@]}\"";
   return script;
 }
 
@@ -227,7 +244,8 @@ void read_slime_actor(const TrainerSettings& settings, const TrainerProblem& pro
   execution.expert_parallel = settings.count("expert-model-parallel-size", 1);
   execution.expert_tensor_parallel = settings.count("expert-tensor-parallel-size", task.tensor_parallel);
   if (task.tensor_parallel > 1) execution.sequence_parallel = settings.flag("sequence-parallel", false);
-  execution.offload_optimizer = settings.flag("optimizer-cpu-offload", false);
+  const double offloaded = settings.number("optimizer-offload-fraction", 1);  // Megatron's default, of its flag
+  execution.offload_optimizer = settings.flag("optimizer-cpu-offload", false) && offloaded > 0;
   const bool is_on_by_default =
       settings.flag("colocate", false) || problem.workflow.has_task(task_names::kCriticTraining);
   execution.offload_weights = read_slime_switch(settings, "offload-train", is_on_by_default);

@@ -52,6 +52,8 @@ void write_trl_launch(const TrainerConfig& config, TrainerScript& script) {
     settings.set_shell("machine_rank", "${NODE_RANK}");
     settings.set_shell("main_process_ip", "${MASTER_ADDR}");
     settings.set_shell("main_process_port", "${MASTER_PORT}");
+    // The default launcher starts the processes of all nodes from one, by a list of hosts.
+    settings.set("deepspeed_multinode_launcher", "standard");
     script.variables.push_back({"NODE_RANK", "number of this node among those of the trainer, from 0", ""});
     script.variables.push_back({"MASTER_ADDR", "address of node 0", ""});
     script.variables.push_back({"MASTER_PORT", "a free port on it", "29500"});
@@ -216,6 +218,8 @@ std::string trl_refusal(const TrainerConfig& config, const TrainerProblem& probl
   }
   if (!config.tasks.contains(kTrlTrainer) || !config.tasks.contains(kTrlEngine))
     return "TRL runs GRPO; the workflow has no generation or no training of an actor";
+  if (problem.workflow.responses_per_prompt < 2)
+    return "TRL compares the responses to a prompt and refuses one alone; the workflow has one";
   if (problem.workflow.mode != Mode::synchronous)
     return "TRL's asynchronous trainer is a class without a program that is launched; the workflow has the "
            "asynchronous mode";

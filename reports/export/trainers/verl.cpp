@@ -55,6 +55,11 @@ std::string recompute_key(const VerlTask& task, const char* member) {
   return task.root + "megatron.override_transformer_config.recompute_" + member;
 }
 
+// Members of Megatron's OptimizerConfig; verl passes on all that are there (verl/utils/megatron/optimizer.py).
+std::string optimizer_key(const VerlTask& task, const char* member) {
+  return task.root + "optim.override_optimizer_config." + member;
+}
+
 std::string model_root(const VerlTask& task) {
   return task.root == "critic." ? "critic.model." : "actor_rollout_ref.model.";
 }
@@ -89,6 +94,17 @@ void write_fsdp(const VerlTask& where, const TrainerTask& task, bool trains, Tra
   settings.set(model + "enable_gradient_checkpointing", task.options.recompute == Recompute::full);
   settings.set(model + "enable_activation_offload", execution.offload_activations);
   settings.set(model + "lora_rank", execution.lora_rank);
+  if (execution.lora_rank > 0 && where.root == "actor_rollout_ref.actor.")
+    settings.set(std::string(kRollout) + "load_format",
+                 "safetensors");  // engines load the base weights themselves
+}
+
+// The recipes of the other modes refuse an actor and a critic of two versions of FSDP, even if there is no critic.
+void write_common_strategy(TrainerSettings& settings) {
+  const std::string actor = "actor_rollout_ref.actor.strategy", critic = "critic.strategy";
+  if (settings.has(actor) == settings.has(critic)) return;
+  const std::string& present = settings.has(actor) ? actor : critic;
+  settings.set(settings.has(actor) ? critic : actor, *settings.find(present));
 }
 
 void write_megatron_recompute(const VerlTask& where, Recompute recompute, TrainerSettings& settings) {
@@ -116,8 +132,12 @@ void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains,
   settings.set(root + "use_distributed_optimizer", execution.zero_stage > 0);
   settings.set(root + "virtual_pipeline_model_parallel_size",
                execution.virtual_stages > 1 ? Json(execution.virtual_stages) : Json(nullptr));
-  if (execution.offload_optimizer)
-    settings.add_key(where.root + "optim.override_optimizer_config.optimizer_cpu_offload", true);
+  if (execution.offload_optimizer) {
+    settings.add_key(optimizer_key(where, "optimizer_cpu_offload"), true);
+    settings.add_key(optimizer_key(where, "optimizer_offload_fraction"), 1.0);  // the class's default is 0.0
+    settings.add_key(optimizer_key(where, "use_precision_aware_optimizer"), true);
+    settings.add_key(optimizer_key(where, "overlap_cpu_optimizer_d2h_h2d"), true);
+  }
   write_megatron_recompute(where, task.options.recompute, settings);
   if (!has_uneven_ends(task)) return;
   settings.add_key(megatron_layers(where, "first"), task.stage_layers.front());
@@ -180,6 +200,8 @@ void write_mode(const Workflow& workflow, TrainerSettings& settings) {
     settings.set("async_training.require_batches", 1);
     settings.set("async_training.partial_rollout", workflow.rollout.is_interrupted);
     settings.set("async_training.use_rollout_log_probs", !has_pass);
+    // The rollouter refuses engines that do not return them (recipe/fully_async_policy/fully_async_rollouter.py).
+    settings.set(std::string(kRollout) + "calculate_log_probs", true);
     settings.set("rollout.n", workflow.responses_per_prompt);
     settings.set_shell("rollout.total_rollout_steps", "${TOTAL_PROMPTS}");
     return;
@@ -257,6 +279,7 @@ TrainerScript write_verl(const TrainerConfig& config, const TrainerProblem& prob
     if (workflow.has_task(task.task) && task.root == "reward_model.") write_reward_model(config, settings);
   }
   write_mode(workflow, settings);
+  if (workflow.mode != Mode::synchronous) write_common_strategy(settings);
   settings.begin_group("Logs");
   settings.set("trainer.logger", Json::array({"console", "file"}));
   settings.set("trainer.project_name", "sextant");
@@ -319,8 +342,10 @@ void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool 
   if (!trains) return;
   execution.zero_stage = settings.flag(root + "use_distributed_optimizer", true) ? 1 : 0;
   execution.virtual_stages = settings.count(root + "virtual_pipeline_model_parallel_size", 1);
+  // Megatron leaves all states on the GPU unless a fraction is stated.
+  const double offloaded = settings.number(optimizer_key(where, "optimizer_offload_fraction"), 0);
   execution.offload_optimizer =
-      settings.flag(where.root + "optim.override_optimizer_config.optimizer_cpu_offload", false);
+      settings.flag(optimizer_key(where, "optimizer_cpu_offload"), false) && offloaded > 0;
   const std::string granularity = settings.text(recompute_key(where, "granularity"), "");
   task.options.recompute = granularity == "full"        ? Recompute::full
                            : granularity == "selective" ? Recompute::selective
@@ -414,13 +439,16 @@ void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, T
   }
 }
 
-// Megatron's distributed optimizer is ZeRO 1, and a critic counts all its micro-batches in one unit.
+// Megatron's distributed optimizer is ZeRO 1, and the only one whose states leave the GPU. A critic counts all its
+// micro-batches in one unit.
 std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   const Plan before = plan;
   for (const Task& task : workflow.tasks) {
     Execution& execution = plan.tasks.at(task.name).execution;
-    if (task.kind == TaskKind::training && profile.has_stages_outermost && execution.zero_stage > 1)
-      execution.zero_stage = 1;
+    if (task.kind == TaskKind::training && profile.has_stages_outermost) {
+      execution.zero_stage = std::min(execution.zero_stage, 1);
+      if (execution.offload_optimizer) execution.zero_stage = 1;  // the only optimizer that leaves the GPU
+    }
     if (task.kind != TaskKind::generation) continue;
     TaskPlan& engine = plan.tasks.at(task.name);
     fit_engine_experts(engine);
@@ -441,6 +469,7 @@ std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkPro
 
 DialectRules verl_rules(const FrameworkProfile& profile) {
   DialectRules rules;
+  rules.holds_longest_sequence = true;
   rules.settle = settle_verl;
   rules.more_options = {"inference.micro_batch_sequences", "generation.expert_tensor_parallel"};
   rules.more_options.emplace_back(profile.has_stages_outermost ? "inference.sequence_parallel"

@@ -163,8 +163,8 @@ TEST(Launch, ScriptsRun) {
   EXPECT_THAT(run_script(text("sglang"), {"python3"}, "NODE=node-0"),
               HasSubstr("4,5,6,7 python3 -m sglang.launch_server --model-path Qwen/Qwen3-7B --host "));
   EXPECT_THAT(
-      run_script(text("megatron"), {"torchrun"}, "NODE=node-0 MEGATRON=/m MEGATRON_PATH=/c DATA_PATH=/d",
-                 "--train-iters 3"),
+      run_script(text("megatron"), {"torchrun"},
+                 "NODE=node-0 MEGATRON=/m MEGATRON_PATH=/c DATA_PATH=/d TRAIN_ITERS=3"),
       HasSubstr("0,1,2,3,4,5,6,7 torchrun --nnodes 1 --nproc-per-node 8 --node-rank 0 --master-addr node-0 "
                 "--master-port 29500 /m/pretrain_gpt.py --tensor-model-parallel-size 4 "));
   EXPECT_EQ(run_script(text("ray"), {"ray"}, "NODE=node-0"),
@@ -172,6 +172,24 @@ TEST(Launch, ScriptsRun) {
   const std::string slurm =
       run_script(text("slurm"), {"scontrol", "srun", "sleep"}, "SLURM_JOB_NODELIST=nodes", "bash run.sh");
   EXPECT_THAT(slurm, HasSubstr(" srun --nodes=1 --ntasks=1 --nodelist=scontrol --overlap"));
+}
+
+// Megatron refuses scripts without these parts (megatron/training/arguments.py, core/optimizer).
+TEST(Launch, MegatronFollowsTheRulesOfItsArguments) {
+  const FrameworkProfile& profile = shipped_profile("slime");
+  const Cluster cluster = gpu_cluster(1);
+  std::mt19937 random(3);
+  const Workflow workflow = random_workflow(profile, random);
+  Plan plan = random_sayable_plan({workflow, cluster, profile}, random);
+  TaskPlan& training = plan.tasks.at(task_names::kActorTraining);
+  training.execution.offload_optimizer = true;
+  training.execution.zero_stage = 0;
+  const std::string text = export_launch(plan, {workflow, cluster, profile}, *find_launch("megatron")).text;
+  for (const char* part :
+       {"CUDA_DEVICE_MAX_CONNECTIONS=1 ", "--optimizer-cpu-offload\n", "--use-precision-aware-optimizer\n",
+        "--overlap-cpu-optimizer-d2h-h2d\n", "--use-distributed-optimizer\n",
+        "--train-iters \"${TRAIN_ITERS}\"", "--lr \"${LR}\"", "--hidden-dropout 0.0\n"})
+    EXPECT_THAT(text, HasSubstr(part));
 }
 
 // Two replicas on a node and one on two nodes, of unequal shares.

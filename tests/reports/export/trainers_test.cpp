@@ -384,6 +384,29 @@ TEST(TrainerScripts, EnginesThatShareExpertsHoldAPartOfThem) {
   EXPECT_NEAR(kv_cache_bytes_of(fraction(), engine, model, Precision::bf16, 80e9), 10e9, 0.5e-3 * 80e9);
 }
 
+// Megatron offloads the fraction of the optimizer that a configuration states, and none by default.
+TEST(TrainerScripts, VerlStatesTheFractionOfAnOptimizerOnTheHost) {
+  const FrameworkProfile& profile = shipped_profile("verl-megatron");
+  const Dialect& dialect = *find_dialect("verl-megatron");
+  const Cluster cluster = gpu_cluster(1);
+  std::mt19937 random(1);
+  Workflow workflow = random_workflow(profile, random);
+  workflow.mode = Mode::synchronous;
+  const TrainerProblem problem{workflow, cluster, profile};
+  Plan plan = random_sayable_plan(problem, random);
+  plan.tasks.at(task_names::kActorTraining).execution.offload_optimizer = true;
+  std::string text = export_plan(plan, problem, dialect).text;
+  EXPECT_TRUE(
+      read_exported(text, problem, dialect).tasks.at(task_names::kActorTraining).execution.offload_optimizer);
+  const std::string fraction =
+      "+actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction=1.0";
+  const std::size_t at = text.find(fraction);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.erase(at, fraction.size());
+  EXPECT_FALSE(
+      read_exported(text, problem, dialect).tasks.at(task_names::kActorTraining).execution.offload_optimizer);
+}
+
 TEST(TrainerScripts, DegreesOfAReaLAreThoseOfItsGrammar) {
   const ArealDegrees all = areal_degrees("megatron:d2t4p3c2e8", "x");
   EXPECT_EQ(all.gpus(), 48);

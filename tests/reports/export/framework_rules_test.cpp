@@ -1,0 +1,387 @@
+// Rules between the settings of a framework: what its program refuses when it reads its arguments. Every exported
+// script follows them. A rule names the file of the framework that has it, at the version of the profile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "reports/export/trainers/dialect_parts.h"
+#include "sextant/error.h"
+#include "tests/reports/export/random_trainer_plans.h"
+
+namespace sextant::test {
+namespace {
+
+// A script as its framework reads it.
+struct ReadScript {
+  const TrainerSettings settings;
+  const std::string& text;
+  const Workflow& workflow;
+
+  [[nodiscard]] bool has(const std::string& key) const { return settings.has(key); }
+  [[nodiscard]] bool is_on(const std::string& key) const { return settings.flag(key, false); }
+  [[nodiscard]] int number(const std::string& key, int otherwise = 1) const {
+    return settings.integer(key, otherwise);
+  }
+  [[nodiscard]] std::string word(const std::string& key) const { return settings.text(key, ""); }
+  [[nodiscard]] bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
+  [[nodiscard]] int longest_sequence() const {
+    return max_prompt_tokens(workflow) + max_response_tokens(workflow);
+  }
+};
+
+using Answer = std::optional<bool>;  // nullopt: the rule is about other scripts
+constexpr std::nullopt_t kOther = std::nullopt;
+
+struct Rule {
+  const char* family;  // of profiles
+  const char* says;
+  const char* source;
+  Answer (*holds)(const ReadScript& script);
+};
+
+bool is_megatron_script(const ReadScript& script) { return script.says("ppo_megatron_trainer"); }
+bool is_verl_recipe(const ReadScript& script) { return script.says("python3 -m recipe."); }
+
+// A budget of micro-batches times the parts of a sequence.
+bool holds_longest(const ReadScript& script, const std::string& budget, int parts) {
+  return !script.has(budget) || 1LL * script.number(budget) * parts >= script.longest_sequence();
+}
+
+Answer verl_offloads_whole_optimizer(const ReadScript& script) {
+  bool applies = false, holds = true;
+  for (const std::string root : {"actor_rollout_ref.actor.", "critic."}) {
+    const std::string optimizer = root + "optim.override_optimizer_config.";
+    if (!script.is_on(optimizer + "optimizer_cpu_offload")) continue;
+    applies = true;
+    holds = holds && script.settings.number(optimizer + "optimizer_offload_fraction", 0) == 1 &&
+            script.is_on(optimizer + "use_precision_aware_optimizer") &&
+            script.is_on(optimizer + "overlap_cpu_optimizer_d2h_h2d") &&
+            script.is_on(root + "megatron.use_distributed_optimizer");
+  }
+  return applies ? Answer(holds) : kOther;
+}
+
+Answer verl_has_one_fsdp(const ReadScript& script) {
+  if (!is_verl_recipe(script) || is_megatron_script(script)) return kOther;
+  return script.word("actor_rollout_ref.actor.strategy") == script.word("critic.strategy");
+}
+
+Answer verl_budgets(const ReadScript& script) {
+  const std::string root = "actor_rollout_ref.";
+  const auto parts = [&](const std::string& task) {
+    return is_megatron_script(script) ? script.number(root + task + "megatron.context_parallel_size")
+                                      : script.number(root + task + "ulysses_sequence_parallel_size");
+  };
+  return holds_longest(script, root + "actor.ppo_max_token_len_per_gpu", parts("actor.")) &&
+         holds_longest(script, root + "rollout.log_prob_max_token_len_per_gpu", parts("actor.")) &&
+         holds_longest(script, root + "ref.log_prob_max_token_len_per_gpu", parts("ref."));
+}
+
+Answer slime_divides_gpus(const ReadScript& script) {
+  const int gpus = script.number("actor-num-nodes") * script.number("actor-num-gpus-per-node");
+  const int stages = script.number("pipeline-model-parallel-size");
+  const int of_replica =
+      script.number("tensor-model-parallel-size") * stages * script.number("context-parallel-size");
+  const int of_experts =
+      script.number("expert-tensor-parallel-size") * script.number("expert-model-parallel-size") * stages;
+  return gpus % of_replica == 0 && gpus % of_experts == 0;
+}
+
+Answer nemo_divides_nodes(const ReadScript& script) {
+  const std::string colocated = "policy.generation.colocated.";
+  if (script.settings.flag(colocated + "enabled", true)) return kOther;
+  if (script.number("cluster.num_nodes") == 1)
+    return script.number(colocated + "resources.gpus_per_node") < script.number("cluster.gpus_per_node");
+  return script.number(colocated + "resources.num_nodes", 0) > 0 &&
+         script.number(colocated + "resources.gpus_per_node") == script.number("cluster.gpus_per_node");
+}
+
+int nemo_tensor_parallel(const ReadScript& script) {
+  return script.is_on("policy.megatron_cfg.enabled")
+             ? script.number("policy.megatron_cfg.tensor_model_parallel_size")
+             : script.number("policy.dtensor_cfg.tensor_parallel_size");
+}
+
+Answer areal_switches_offloading_on(const ReadScript& script) {
+  const bool is_shared = script.word("rollout.scheduling_strategy.type") == "colocation";
+  const bool offloads = is_shared || script.is_on("actor.offload") || script.is_on("critic.offload") ||
+                        script.is_on("ref.offload");
+  if (!offloads) return kOther;
+  return script.says("\n    enable_offload=True\n") &&
+         (!is_shared || script.word("actor.weight_update_mode") == "disk");
+}
+
+Answer roll_divides_gpus(const ReadScript& script) {
+  const std::string root = "actor_train.strategy_args.strategy_config.";
+  const int replica = script.number(root + "tensor_model_parallel_size") *
+                      script.number(root + "pipeline_model_parallel_size") *
+                      script.number(root + "context_parallel_size");
+  return listed_devices(script.word("actor_train.device_mapping"), "x").size() %
+             static_cast<std::size_t>(replica) ==
+         0;
+}
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> all{
+      {"verl", "an optimizer on the host is there as a whole",
+       "github.com/NVIDIA/Megatron-LM megatron/core/optimizer/optimizer_config.py",
+       verl_offloads_whole_optimizer},
+      {"verl", "the rollouter of asynchronous training gets log-probabilities, and no batch size",
+       "github.com/volcengine/verl recipe/fully_async_policy/fully_async_rollouter.py",
+       [](const ReadScript& script) -> Answer {
+         if (!script.says("fully_async_main")) return kOther;
+         return script.is_on("actor_rollout_ref.rollout.calculate_log_probs") &&
+                script.number("data.train_batch_size") == 0 && script.number("data.gen_batch_size", 0) == 1 &&
+                !script.settings.flag("actor_rollout_ref.hybrid_engine", true);
+       }},
+      {"verl", "actor and critic of a recipe have one version of FSDP",
+       "github.com/volcengine/verl recipe/one_step_off_policy/main_ppo.py", verl_has_one_fsdp},
+      {"verl", "an engine's expert parallelism is tensor times data parallelism",
+       "github.com/volcengine/verl verl/workers/config/rollout.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string root = "actor_rollout_ref.rollout.";
+         const int experts = script.number(root + "expert_parallel_size");
+         if (experts == 1) return kOther;
+         return experts ==
+                script.number(root + "tensor_model_parallel_size") * script.number(root + "data_parallel_size");
+       }},
+      {"verl", "Ulysses needs batches without padding",
+       "github.com/volcengine/verl verl/workers/config/actor.py",
+       [](const ReadScript& script) -> Answer {
+         if (script.number("actor_rollout_ref.actor.ulysses_sequence_parallel_size") == 1) return kOther;
+         return script.is_on("actor_rollout_ref.model.use_remove_padding");
+       }},
+      {"verl", "a micro-batch holds the longest sequence",
+       "github.com/volcengine/verl verl/utils/seqlen_balancing.py", verl_budgets},
+      {"slime", "training ends", "github.com/THUDM/slime slime/utils/arguments.py",
+       [](const ReadScript& script) -> Answer { return script.has("num-rollout") || script.has("num-epoch"); }},
+      {"slime", "an optimizer on the host is a precision-aware one",
+       "github.com/NVIDIA/Megatron-LM megatron/training/arguments.py",
+       [](const ReadScript& script) -> Answer {
+         if (!script.is_on("optimizer-cpu-offload")) return kOther;
+         return script.is_on("use-precision-aware-optimizer") && script.is_on("overlap-cpu-optimizer-d2h-h2d");
+       }},
+      {"slime", "one connection of the device is enough for tensor and context parallelism",
+       "github.com/NVIDIA/Megatron-LM megatron/training/arguments.py",
+       [](const ReadScript& script) -> Answer {
+         if (script.number("tensor-model-parallel-size") * script.number("context-parallel-size") == 1)
+           return kOther;
+         return script.says("\"CUDA_DEVICE_MAX_CONNECTIONS\": \"1\"");
+       }},
+      {"slime", "replicas and experts divide the GPUs",
+       "github.com/NVIDIA/Megatron-LM megatron/training/arguments.py", slime_divides_gpus},
+      {"slime", "dropout is off, because Megatron's default is 0.1",
+       "github.com/NVIDIA/Megatron-LM megatron/training/arguments.py",
+       [](const ReadScript& script) -> Answer {
+         return script.settings.number("attention-dropout", 0.1) == 0 &&
+                script.settings.number("hidden-dropout", 0.1) == 0;
+       }},
+      {"slime", "asynchronous training has GPUs of its own", "github.com/THUDM/slime train_async.py",
+       [](const ReadScript& script) -> Answer {
+         return script.says("train_async.py") ? Answer(!script.is_on("colocate")) : kOther;
+       }},
+      {"slime", "batches that count tokens have a budget", "github.com/THUDM/slime slime/utils/arguments.py",
+       [](const ReadScript& script) -> Answer {
+         return script.is_on("use-dynamic-batch-size") ? Answer(script.has("max-tokens-per-gpu")) : kOther;
+       }},
+      {"slime", "replicas of an engine's attention divide its GPUs, and only with their switch",
+       "github.com/THUDM/slime slime/backends/sglang_utils/arguments.py",
+       [](const ReadScript& script) -> Answer {
+         const int replicas = script.number("sglang-dp-size");
+         if (replicas == 1) return kOther;
+         return script.is_on("sglang-enable-dp-attention") &&
+                script.number("rollout-num-gpus-per-engine") % replicas == 0;
+       }},
+      {"nemo-rl", "passes have the trainer's batches from a tensor-parallel degree of 4 on",
+       "github.com/NVIDIA-NeMo/RL nemo_rl/models/policy/lm_policy.py",
+       [](const ReadScript& script) -> Answer {
+         if (nemo_tensor_parallel(script) < 4) return kOther;
+         return script.number("policy.train_micro_batch_size") == script.number("policy.logprob_batch_size");
+       }},
+      {"nemo-rl", "an engine with stages is asynchronous, and then has no replicas inside",
+       "github.com/NVIDIA-NeMo/RL nemo_rl/models/generation/vllm/vllm_generation.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string root = "policy.generation.vllm_cfg.";
+         const int experts = script.number(root + "expert_parallel_size"),
+                   tensor = script.number(root + "tensor_parallel_size");
+         const bool is_async = script.is_on(root + "async_engine");
+         if (script.number(root + "pipeline_parallel_size") > 1 && !is_async) return false;
+         return experts == 1 || (experts % tensor == 0 && (experts == tensor || !is_async));
+       }},
+      {"nemo-rl", "the engine's GPUs are whole nodes, or a part of the only one",
+       "github.com/NVIDIA-NeMo/RL nemo_rl/algorithms/grpo.py", nemo_divides_nodes},
+      {"nemo-rl", "an optimizer on the host is there as a whole",
+       "github.com/NVIDIA-NeMo/RL nemo_rl/models/megatron/setup.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string root = "policy.megatron_cfg.optimizer.";
+         if (!script.is_on(root + "optimizer_cpu_offload")) return kOther;
+         return script.settings.number(root + "optimizer_offload_fraction", 0) == 1;
+       }},
+      {"nemo-rl", "a micro-batch holds the longest sequence", "github.com/NVIDIA-NeMo/RL nemo_rl/data/packing",
+       [](const ReadScript& script) -> Answer {
+         if (!script.is_on("policy.sequence_packing.enabled")) return kOther;
+         return holds_longest(script, "policy.sequence_packing.train_mb_tokens", 1) &&
+                holds_longest(script, "policy.sequence_packing.logprob_mb_tokens", 1);
+       }},
+      {"openrlhf", "responses are compared only if there are several",
+       "github.com/OpenRLHF/OpenRLHF openrlhf/cli/train_ppo_ray.py",
+       [](const ReadScript& script) -> Answer {
+         if (script.word("algo.advantage.estimator") != "group_norm") return kOther;
+         return script.number("rollout.n_samples_per_prompt") > 1;
+       }},
+      {"openrlhf", "engines that share all GPUs fill them, and sleep only then",
+       "github.com/OpenRLHF/OpenRLHF openrlhf/cli/train_ppo_ray.py",
+       [](const ReadScript& script) -> Answer {
+         const bool is_async = script.is_on("train.async_enable"), is_one = script.is_on("train.colocate_all");
+         if (script.is_on("vllm.enable_sleep") && (is_async || !is_one)) return false;
+         if (is_async || !is_one) return kOther;
+         return script.number("actor.num_nodes") * script.number("actor.num_gpus_per_node") ==
+                script.number("vllm.num_engines") * script.number("vllm.tensor_parallel_size");
+       }},
+      {"openrlhf", "every process gets a batch of samples",
+       "github.com/OpenRLHF/OpenRLHF openrlhf/cli/train_ppo_ray.py",
+       [](const ReadScript& script) -> Answer {
+         return script.number("rollout.n_samples_per_prompt") * script.number("rollout.batch_size") /
+                    script.number("rollout.micro_batch_size") >=
+                script.number("actor.num_nodes") * script.number("actor.num_gpus_per_node") /
+                    script.number("ds.ring_attn_size") / script.number("ds.tensor_parallel_size");
+       }},
+      {"areal", "offloading is switched on, and weights pass over disk between models that share GPUs",
+       "github.com/inclusionAI/AReaL areal/trainer/rl_trainer.py", areal_switches_offloading_on},
+      {"areal", "a micro-batch holds the longest sequence",
+       "github.com/inclusionAI/AReaL areal/utils/seqpack.py",
+       [](const ReadScript& script) -> Answer {
+         return holds_longest(script, "actor.mb_spec.max_tokens_per_mb", 1) &&
+                holds_longest(script, "ref.mb_spec.max_tokens_per_mb", 1);
+       }},
+      {"trl", "a generation is a whole number of groups of several responses",
+       "github.com/huggingface/trl trl/trainer/grpo_config.py",
+       [](const ReadScript& script) -> Answer {
+         const int responses = script.number("num_generations");
+         return responses > 1 && script.number("generation_batch_size") % responses == 0;
+       }},
+      {"trl", "several machines are started one by one",
+       "github.com/huggingface/accelerate src/accelerate/utils/launch.py",
+       [](const ReadScript& script) -> Answer {
+         if (script.number("num_machines") == 1) return kOther;
+         return script.word("deepspeed_multinode_launcher") == "standard" && script.has("machine_rank") &&
+                script.has("main_process_ip");
+       }},
+      {"roll", "the extended file has the engine's program",
+       "github.com/alibaba/ROLL roll/third_party/vllm/__init__.py",
+       [](const ReadScript& script) -> Answer {
+         return script.word("actor_infer.strategy_args.strategy_name") == "vllm" &&
+                script.says("[\"rlvr_config_amd_async\",\"_self_\"]");
+       }},
+      {"roll", "rewards read responses with the tokenizer of a model that is there",
+       "github.com/alibaba/ROLL roll/pipeline/rlvr/rewards/math_rule_reward_worker.py",
+       [](const ReadScript& script) -> Answer {
+         return script.word("reward_pretrain").starts_with("${oc.env:");
+       }},
+      {"roll", "replicas divide the GPUs", "github.com/alibaba/ROLL roll/utils/config_utils.py",
+       roll_divides_gpus},
+      {"roll", "a micro-batch holds the longest sequence",
+       "github.com/alibaba/ROLL roll/utils/sequence_packing.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string root = "actor_train.sequence_packing_args.max_packed_sequence_length_";
+         return holds_longest(script, root + "train", 1) && holds_longest(script, root + "forward", 1);
+       }},
+  };
+  return all;
+}
+
+class EveryRule : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  const Dialect& dialect_ = dialect_table()[GetParam()];
+  const FrameworkProfile& profile_ = shipped_profile(std::string(dialect_.profile));
+  std::map<std::string, int> followed_;  // scripts that a rule is about
+
+  // Checks the rules on the script of a plan, if the plan is valid.
+  void check(const Plan& plan, const TrainerProblem& problem) {
+    try {
+      check_plan(plan, problem.workflow, problem.cluster);
+    } catch (const Error&) {
+      return;
+    }
+    const ExportedPlan exported = export_plan(plan, problem, dialect_);
+    if (!exported.refusal.empty()) return;
+    const ReadScript script{read_settings(exported.text, dialect_), exported.text, problem.workflow};
+    for (const Rule& rule : rules()) {
+      if (rule.family != profile_.family) continue;
+      const Answer answer = rule.holds(script);
+      if (answer) ++followed_[rule.says];
+      ASSERT_TRUE(answer.value_or(true)) << rule.says << " (" << rule.source << ")\n" << exported.text;
+    }
+  }
+};
+
+TEST_P(EveryRule, IsFollowedByEveryScript) {
+  constexpr unsigned kSeeds = 300;
+  for (unsigned seed = 0; seed < kSeeds && !HasFatalFailure(); ++seed) {
+    std::mt19937 random(seed);
+    const Cluster cluster = gpu_cluster(1 << random() % 3);
+    const Workflow workflow = random_workflow(profile_, random);
+    const TrainerProblem problem{workflow, cluster, profile_};
+    check(random() % 2 == 0 ? random_sayable_plan(problem, random) : random_odd_plan(problem, random), problem);
+  }
+  EXPECT_GE(followed_.size(), 2U);
+}
+
+// The random plans are about every rule of a family, with one of its profiles or another.
+TEST(Rules, AreAboutSomeScript) {
+  std::map<std::string, int> about;
+  for (const Dialect& dialect : dialect_table()) {
+    const FrameworkProfile& profile = shipped_profile(std::string(dialect.profile));
+    for (unsigned seed = 0; seed < 200; ++seed) {
+      std::mt19937 random(seed);
+      const Cluster cluster = gpu_cluster(1 << random() % 3);
+      const Workflow workflow = random_workflow(profile, random);
+      const TrainerProblem problem{workflow, cluster, profile};
+      const ExportedPlan exported = export_plan(random_sayable_plan(problem, random), problem, dialect);
+      if (!exported.refusal.empty()) continue;
+      const ReadScript script{read_settings(exported.text, dialect), exported.text, workflow};
+      for (const Rule& rule : rules()) {
+        if (rule.family == profile.family && rule.holds(script)) ++about[rule.says];
+      }
+    }
+  }
+  for (const Rule& rule : rules()) EXPECT_GT(about[rule.says], 0) << rule.family << ": " << rule.says;
+}
+
+INSTANTIATE_TEST_SUITE_P(Trainers, EveryRule, ::testing::Range(std::size_t{0}, dialect_table().size()),
+                         [](const auto& tested) {
+                           std::string name(dialect_table()[tested.param].profile);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+// Sequences whose mean fits into the budget and whose longest does not.
+TEST(Rules, BudgetsAreRaisedToTheLongestSequence) {
+  for (const char* name : {"verl-fsdp", "roll", "areal"}) {
+    const FrameworkProfile& profile = shipped_profile(name);
+    const Dialect& dialect = *find_dialect(name);
+    const Cluster cluster = gpu_cluster(1);
+    std::mt19937 random(1);
+    Workflow workflow = random_workflow(profile, random);
+    workflow.mode = Mode::synchronous;
+    std::erase_if(workflow.tasks, [](const Task& task) { return task.name == task_names::kRewardInference; });
+    for (Task& task : workflow.tasks) std::erase(task.after, task_names::kRewardInference);
+    const TrainerProblem problem{workflow, cluster, profile};
+    Plan plan = random_sayable_plan(problem, random);
+    TaskPlan& training = plan.tasks.at(task_names::kActorTraining);
+    training.execution.packed = true;
+    training.execution.micro_batch_tokens = 3000 / training.execution.context_parallel;
+    const ExportedPlan exported = export_plan(plan, problem, dialect);
+    ASSERT_EQ(exported.refusal, "") << name;
+    EXPECT_THAT(exported.unsaid,
+                ::testing::Contains(::testing::HasSubstr("the longest sequence, which is 4000 tokens")))
+        << name;
+    const Execution& execution = exported.plan.tasks.at(task_names::kActorTraining).execution;
+    EXPECT_GE(execution.micro_batch_tokens * execution.context_parallel, 4000) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sextant::test
