@@ -89,10 +89,18 @@ TEST_F(ExportedPlan, NamesTheOptionForThePlansFramework) {
 // ROLL has no optimizer on the host, whose states then take the memory.
 TEST_F(ExportedPlan, RefusesAScriptThatDoesNotFitIfThePlanDoes) {
   Plan plan = tiny_plan(1, 1, 1);
+  for (auto& [name, task] : plan.tasks) task.execution.offload_weights = true;
   plan.tasks.at("actor_training").execution.offload_optimizer = true;
   save_document(folder_.file("plan.json"), plan);
   const auto exported = [&](double bytes) {
-    save_document(folder_.file("cluster.json"), with_memory(test::two_cores(), bytes));
+    const Cluster cores = test::two_cores();
+    auto types = cores.device_types();
+    for (auto& [name, type] : types) {
+      type.memory_bytes = assumed(bytes);
+      type.host_bytes_per_s = assumed(1e9);
+    }
+    save_document(folder_.file("cluster.json"),
+                  Cluster(cores.name(), types, cores.nodes(), cores.levels(), cores.exceptions()));
     return run_sextant(arguments("roll"));
   };
   const Printed roomy = exported(16e9);
