@@ -77,8 +77,8 @@ int write_outputs(const PlanOptions& options, const Workflow& workflow, const Pl
 }
 
 // Tables instead of a plan.
-int plan_several(const PlanOptions& options, const Planner& planner, const Subcluster& part,
-                 PlanRequest& request) {
+int plan_several(const PlanOptions& options, AskedPlan& asked) {
+  const Planner& planner = asked.planner;
   for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
     if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
   }
@@ -95,9 +95,11 @@ int plan_several(const PlanOptions& options, const Planner& planner, const Subcl
     throw_bad_input("--pareto: planner " + std::string(planner.name) +
                     " supports only --goal time; choose another, such as sha-ea");
   const Interrupt interrupt;
-  request.is_cancelled = &interrupt.flag();
-  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, part, options.pareto_points)
-                                                : compared_modes(planner, request, part);
+  asked.request.is_cancelled = &interrupt.flag();
+  const PlanSet set = options.pareto_points > 0
+                          ? pareto_set(planner, asked.request, asked.left, options.pareto_points)
+                          : compared_modes(options, asked, interrupt.flag());
+  say(set.notes);
   print_text(options.json ? set.json : set.text);
   return set.is_empty ? kAnswerIsNo : kDone;
 }
@@ -141,7 +143,7 @@ int run(const PlanOptions& options) {
   if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
   try {
     const auto asked = ranks.together([&] { return std::make_unique<AskedPlan>(options, ranks); });
-    if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
+    if (options.makes_several()) return plan_several(options, *asked);
     PlanOutput answer = ranks.together([&] { return search_aloud(options, *asked, ranks); });
     return ranks.first_alone([&] { return print_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {
