@@ -35,14 +35,12 @@ std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
   return table.text();
 }
 
-int report_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,
-                   const PlanOutput& answer) {
+int report_no_plan(const PlanOptions& options, const PlanOutput& answer, const std::string& advice) {
   if (answer.result.outcome == PlanOutcome::too_large) {
     std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
     return kBadInput;
   }
-  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
-               advice_without_plan(request, profile, answer).c_str());
+  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(), advice.c_str());
   if (!options.search_out.empty()) {
     save_document(options.search_out, answer.record);
     say_wrote(options.search_out);
@@ -106,8 +104,14 @@ int plan_several(const PlanOptions& options, AskedPlan& asked) {
 
 int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& answer) {
   complete_answer(options, asked, answer);
-  if (answer.result.outcome != PlanOutcome::found)
-    return report_no_plan(options, asked.request, asked.profile_in_force(options), answer);
+  if (answer.result.outcome != PlanOutcome::found) {
+    Advice advice;
+    if (answer.result.outcome == PlanOutcome::infeasible)
+      advice = advice_without_plan(asked.request, asked.profile_in_force(options), answer);
+    if (!advice.plan) return report_no_plan(options, answer, advice.text);
+    take_plan(asked, std::move(*advice.plan), answer);
+    complete_answer(options, asked, answer);
+  }
   const LoadedInputs& loaded = asked.loaded;
   PlanResult& result = answer.result;
   say(loaded.chosen.notes);
@@ -170,6 +174,11 @@ void add_plan(CommandLine& line) {
       .add_flag("--compare-modes", options->compares_modes,
                 "Compare plans for the workflow in synchronous, one-step-off and asynchronous mode")
       .excludes(pareto);
+  constexpr int kMaxRank = 4096;
+  command
+      .add_option("--lora-rank", options->lora_rank,
+                  "Train low-rank adapters of this rank instead of all weights (LoRA)")
+      .check(integer_between(1, kMaxRank));
   command.add_flag("--any-layout", options->any_layout,
                    "Also allow layouts that the framework cannot run, to see what its limits cost");
   command

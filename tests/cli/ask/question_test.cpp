@@ -116,6 +116,25 @@ TEST(Question, ModesThatTheFrameworkLacksAreNotCompared) {
   EXPECT_THAT(only_asynchronous.out, HasSubstr("not offered by prime-rl"));
 }
 
+// States of all weights take 24.7 GB, more than the card has.
+TEST(Question, TrainsAdaptersWhereTheWholeModelDoesNotFit) {
+  const std::string asked = "plan --gpus 1xRTX-4090 --model Qwen2.5-1.5B --evaluations 500 --framework ";
+  const Printed whole = sextant(asked + "verl");
+  EXPECT_EQ(whole.exit_code, 1);
+  EXPECT_THAT(whole.err, AllOf(HasSubstr("with LoRA (--lora-rank 32) one does"), Not(HasSubstr("more node"))));
+  const Printed adapters = sextant(asked + "verl --lora-rank 32");
+  EXPECT_EQ(adapters.exit_code, 0) << adapters.err;
+  EXPECT_THAT(adapters.out, HasSubstr("LoRA of rank 32"));
+  EXPECT_THAT(sextant(asked + "trl --lora-rank 32").err, HasSubstr("has no LoRA"));
+}
+
+// Options of so many experts on so many GPUs take longer to work out than the whole budget.
+TEST(Question, ABudgetThatIsTooShortStillFindsAPlan) {
+  const Printed result =
+      sextant("plan --gpus 16x8xH100 --model Qwen3-235B-A22B --framework verl-megatron --budget 0.01");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
 // 56 sequences, which verl's trainer cannot give 32 replicas.
 TEST(Question, BrokenRulesComeBeforeTheTableAndInExports) {
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "uneven.json";
