@@ -52,11 +52,9 @@ PlanOutput search_uncancelled(const Planner& planner, const PlanRequest& request
   return output;
 }
 
-PlanAnswer without_plan(const PlanCall& call, const PlanInputs& asked, const PlanOutput& output) {
-  if (output.result.outcome == PlanOutcome::too_large) throw_bad_input(output.result.message);
+PlanAnswer without_plan(const PlanOutput& output, const std::string& advice) {
   PlanAnswer answer;
-  answer.message =
-      output.result.message + advice_without_plan(asked.request, asked.profile_in_force(call.question), output);
+  answer.message = output.result.message + advice;
   answer.search = text_of(output.record);
   return answer;
 }
@@ -90,7 +88,13 @@ PlanAnswer planned(const PlanCall& call, const std::atomic<bool>& is_cancelled) 
       {[&](const PlanRequest& request) { return search_uncancelled(asked.planner, request); }, true});
   complete_answer(call.question, asked, output);
   const PlanResult& result = output.result;
-  if (result.outcome != PlanOutcome::found) return without_plan(call, asked, output);
+  if (result.outcome == PlanOutcome::too_large) throw_bad_input(result.message);
+  if (result.outcome != PlanOutcome::found) {
+    Advice advice = advice_without_plan(asked.request, asked.profile_in_force(call.question), output);
+    if (!advice.plan) return without_plan(output, advice.text);
+    take_plan(asked, std::move(*advice.plan), output);
+    complete_answer(call.question, asked, output);
+  }
   PlanAnswer answer;
   answer.is_found = true;
   answer.message = result.message;

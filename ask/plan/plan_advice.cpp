@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "core/units.h"
 #include "planner/exact/exact.h"
@@ -47,10 +48,10 @@ std::size_t devices_used(const Plan& plan) {
 
 }  // namespace
 
-std::string advice_without_plan(const PlanRequest& request, const FrameworkProfile* profile,
-                                const PlanOutput& answer) {
-  if (answer.record.was_interrupted) return "";
-  if (!request.limits.pins.empty()) return "; changing a --pin may help";
+Advice advice_without_plan(const PlanRequest& request, const FrameworkProfile* profile,
+                           const PlanOutput& answer) {
+  if (answer.record.was_interrupted) return {};
+  if (!request.limits.pins.empty()) return {"; changing a --pin may help", {}};
   constexpr int kMaxDevices = 64;  // of which exact has its options in seconds
   const bool may_be_short = answer.record.proof != Proof::optimal;
   if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMaxDevices) {
@@ -58,9 +59,11 @@ std::string advice_without_plan(const PlanRequest& request, const FrameworkProfi
     own.budget = {1, 0};
     own.start = nullptr;
     if (request.workflow.algorithm != Algorithm::custom && plan_exactly(own).outcome == PlanOutcome::found)
-      return "; a larger --budget finds one";
+      return {"; a larger --budget finds one", {}};
   }
-  const std::string fits = what_would_fit(request, profile);
+  Fitting fitting = what_would_fit(request, profile);
+  const std::string& fits = fitting.change;
+  if (request.budget.evaluations > 0) fitting.plan.reset();  // any machine must give the same answer
   constexpr std::uint64_t kFewPlans = 1000;
   std::string reason = fits.empty() ? "" : "; " + fits;
   if (may_be_short && !fits.starts_with("a larger --budget") &&
@@ -68,7 +71,15 @@ std::string advice_without_plan(const PlanRequest& request, const FrameworkProfi
     reason += fits.empty() ? (answer.result.candidates < kFewPlans ? "; a larger --budget may find one"
                                                                    : "; a smaller model or more GPUs may help")
                            : "; the search was short, so a larger --budget may find one without that";
-  return reason;
+  return {std::move(reason), std::move(fitting.plan)};
+}
+
+void take_plan(const PlanInputs& asked, PlanResult plan, PlanOutput& answer) {
+  const SearchRecord before = std::move(answer.record);
+  plan.candidates += answer.result.candidates;
+  answer.result = std::move(plan);
+  answer.record = record_of({asked.planner, asked.request, answer.result, before.wall_s, false});
+  answer.record.budget_s = before.budget_s;
 }
 
 std::string cost_of_limits(const PlanInputs& asked, const PlanResult& found) {

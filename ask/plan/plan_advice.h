@@ -1,6 +1,7 @@
 // Advice on a plan or on why there is none: sentences that need short searches of their own.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ask/plan/plan_question.h"
@@ -9,11 +10,20 @@
 
 namespace sextant {
 
-// The change that would make a plan fit, to append to the message of an answer without plan: "; a larger --budget
-// finds one". Empty: none is known, or the search was interrupted. profile: the framework whose layouts the search
-// respects, or null.
-[[nodiscard]] std::string advice_without_plan(const PlanRequest& request, const FrameworkProfile* profile,
-                                              const PlanOutput& answer);
+struct Advice {
+  // The change that would make a plan fit, to append to the message of an answer without plan: "; a larger --budget
+  // finds one". Empty: none is known, or the search was interrupted.
+  std::string text;
+  std::optional<PlanResult>
+      plan;  // one that needs no change, found after a budget of time was over: the answer
+};
+
+// profile: the framework whose layouts the search respects, or null.
+[[nodiscard]] Advice advice_without_plan(const PlanRequest& request, const FrameworkProfile* profile,
+                                         const PlanOutput& answer);
+
+// Makes a plan that the advice holds the answer.
+void take_plan(const PlanInputs& asked, PlanResult plan, PlanOutput& answer);
 
 // The plan is of any layout. Says how much longer an iteration is in a layout that the framework can run.
 [[nodiscard]] std::string cost_of_limits(const PlanInputs& asked, const PlanResult& found);

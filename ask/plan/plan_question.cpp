@@ -66,10 +66,21 @@ void take_framework(const PlanQuestion& question, const LoadedInputs& loaded, co
         share_for_risk(question.memory_risk(), memory_log_deviation(loaded.chosen.coefficients));
 }
 
+// The inputs with a profile whose training tasks train adapters.
+LoadedInputs with_lora(LoadedInputs loaded, int rank) {
+  if (rank == 0) return loaded;
+  if (!loaded.profile) throw_bad_input("--lora-rank needs --framework, whose options it changes");
+  FrameworkProfile& profile = *loaded.profile;
+  if (!profile.option_names.empty() && !profile.option_names.contains("training.lora_rank"))
+    throw_bad_input("--lora-rank: framework " + profile.name + ", as described by its profile, has no LoRA");
+  for (Execution& execution : profile.tasks[TaskKind::training].executions) execution.lora_rank = rank;
+  return loaded;
+}
+
 }  // namespace
 
 PlanInputs::PlanInputs(const PlanQuestion& question, LoadedInputs loaded_inputs, const PlanningProcess& process)
-    : loaded(std::move(loaded_inputs)),
+    : loaded(with_lora(std::move(loaded_inputs), question.lora_rank)),
       left(without(loaded.cluster, excluded_devices(question, loaded.cluster))),
       planner(chosen_planner(question.planner, left.cluster.device_count())),
       request{left.cluster, loaded.workflow, loaded.chosen.coefficients, loaded.chosen.framework} {

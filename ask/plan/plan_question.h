@@ -18,6 +18,7 @@ struct PlanQuestion {
   PlannerOptions planner;
   std::vector<std::string> excluded;  // nodes, devices (node/3), zones or regions
   bool any_layout = false;
+  int lora_rank = 0;  // of all training tasks; 0: all weights train, or what the framework's profile says
   std::optional<double> max_memory_risk;  // unset: the usual one for plans of a framework, else any
   RiskOptions risk;
   RunOptions run;

@@ -18,6 +18,8 @@ constexpr double kToPlan = 0.7;   // where the first search found a plan,
 constexpr double kToLook = 0.45;  // and where it did not: the rest is for plans of any risk
 constexpr double kToMend = 0.1;   // for a plan in the place of one that is too risky
 constexpr int kMendings = 2;
+constexpr double kToNarrow = 0.05;  // for a plan between a share of the memory that fails and one that is risky
+constexpr int kNarrowings = 3;
 constexpr double kToCost = 0.5;  // costing of more than the default executions ends then
 
 bool is_found(const PlanOutput& answer) { return answer.result.outcome == PlanOutcome::found; }
@@ -44,6 +46,8 @@ class Rounds {
   // Returns whether a plan was found. at_least: part of the budget, also where less is left.
   bool search(double part, double at_least = 1e-3);
   bool search_of_any_risk();
+  void search_between(bool finds);
+  void allow_all_options();
 
   [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -70,9 +74,11 @@ class Rounds {
   double overrun_s_ = 0;  // of the last search
   bool is_interrupted_ = false;
   bool is_last_risky_ = false;
-  int risky_ = 0;                     // plans above the limit
+  double risky_share_ = 1;  // the memory that the last search filled which found a plan above the limit
+  int risky_ = 0;           // plans above the limit
   std::optional<PlanOutput> within_;  // the fastest within the limit
-  std::optional<PlanOutput> other_;   // the fastest of the riskier ones
+  std::optional<PlanOutput> other_;   // the least risky of the others
+  double other_risk_ = 1;             // its probability
   PlanOutput none_;                   // of those that found no plan the one that looked at most plans
 };
 
@@ -91,15 +97,24 @@ bool Rounds::search(double part, double at_least) {
   }
   const std::optional<MemoryRisk> risk = limit_.risk_of(answer.result);
   is_last_risky_ = risk && risk->probability > limit_.probability;
-  if (is_last_risky_) ++risky_;
+  if (is_last_risky_) {
+    ++risky_;
+    risky_share_ = request_.memory_share;
+  }
   // Other plans are about as uncertain as this one. If that was not enough, they are a little more so.
   constexpr double kAlike = 0.9999, kMoreUncertain = 0.99;
   const double margin = risky_ > 1 ? kMoreUncertain : kAlike;
   if (risk)
     request_.memory_share =
         std::min(request_.memory_share, margin * share_for_risk(limit_.probability, risk->log_deviation));
-  std::optional<PlanOutput>& fastest = is_last_risky_ ? other_ : within_;
-  if (!fastest || iteration_s(answer) <= iteration_s(*fastest)) fastest = std::move(answer);
+  if (is_last_risky_) {
+    if (!other_ || risk->probability < other_risk_) {
+      other_ = std::move(answer);
+      other_risk_ = risk->probability;
+    }
+  } else if (!within_ || iteration_s(answer) <= iteration_s(*within_)) {
+    within_ = std::move(answer);
+  }
   return true;
 }
 
@@ -113,19 +128,44 @@ bool Rounds::search_of_any_risk() {
   return search(1, at_least);
 }
 
+// A plan above the limit says how much of the memory plans may fill that are as uncertain as it is. Where none fits
+// into that, there may be plans between: less uncertain ones, which may fill more. finds: the last search did.
+void Rounds::search_between(bool finds) {
+  allow_all_options();
+  for (int i = 0; i < kMendings && finds && !within_ && !is_interrupted_; ++i) finds = search(kToNarrow);
+  double failing = request_.memory_share, risky = risky_share_;
+  for (int i = 0; i < kNarrowings && !finds && !within_ && !is_interrupted_; ++i) {
+    request_.memory_share = std::sqrt(failing * risky);
+    const double share = request_.memory_share;
+    (search(kToNarrow) ? risky : failing) = share;
+  }
+  if (!within_) request_.memory_share = failing;
+}
+
+// Searches whose costing was late have seen the default executions only, of which none may fit.
+void Rounds::allow_all_options() {
+  constexpr double kPatience_s = 60;
+  if (request_.costing_deadline) request_.costing_deadline = Clock::now() + seconds_of(kPatience_s);
+}
+
 AnswerWithinRisk Rounds::run() {
   const bool has_budget = whole_.seconds > 0 || whole_.evaluations > 0;
   const bool is_known = has_budget && search(kToLearn);
   bool finds = is_known;
   if (is_worth_searching()) finds = search(is_known || !has_budget ? kToPlan : kToLook);
   for (int i = 0; i < kMendings && finds && is_last_risky_ && !is_interrupted_; ++i) finds = search(kToMend);
+  const bool was_late = request_.costing_deadline && Clock::now() > *request_.costing_deadline;
+  if (!within_ && !other_ && was_late && !is_interrupted_) {
+    allow_all_options();
+    finds = search(kToLook);
+  }
+  if (!within_ && !other_ && !is_interrupted_) finds = search_of_any_risk();
+  if (!within_ && other_ && !is_interrupted_) search_between(finds);
   const double share = request_.memory_share;
-  if (!within_ && !finds && !is_interrupted_) search_of_any_risk();
   if (within_) return {std::move(*within_), share};
   if (!other_) return {std::move(none_), share};
-  const std::optional<MemoryRisk> risk = limit_.risk_of(other_->result);
   other_->warning = "no plan was found with a probability of at most " + format_percent(limit_.probability) +
-                    " of running out of memory; for this plan it is " + format_percent(risk->probability);
+                    " of running out of memory; for this plan it is " + format_percent(other_risk_);
   return {std::move(*other_), share};
 }
 

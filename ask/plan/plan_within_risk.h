@@ -33,7 +33,7 @@ struct AnswerWithinRisk {
   double memory_share = 1;  // fraction that plans as uncertain as those found may fill
 };
 
-// Returns the fastest plan found within the limit; if there is none, the fastest of all, with a warning. A
+// Returns the fastest plan found within the limit; if there is none, the least risky of all, with a warning. A
 // first search with a tenth of the budget shows how uncertain plans are here, a second one takes most of it;
 // while a plan is too risky, one more search may fill less of the memory. Together they respect the budget;
 // without a budget each one ends by itself.

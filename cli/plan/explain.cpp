@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "cli/plan/what_if.h"
 #include "cli/shared/command.h"
@@ -222,12 +224,32 @@ std::string describe_layout_change(const WhatIf& what_if, const Explanation& now
   return text + layouts.text();
 }
 
+// sizes: receives a sentence for each scenario, which may be empty.
 Explanation explanation_of(const ExplainOptions& options, const Decided& decided,
-                           const std::vector<Scenario>& scenarios) {
+                           const std::vector<Scenario>& scenarios, std::vector<std::string>& sizes) {
   const bool is_whole = options.is_asked || scenarios.empty();
   Explanation explanation = is_whole ? explain(decided) : heading_of(decided);
-  for (const Scenario& scenario : scenarios) explanation.what_ifs.push_back(plan_what_if(decided, scenario));
+  for (const Scenario& scenario : scenarios) {
+    int used = 0;
+    explanation.what_ifs.push_back(plan_what_if(decided, scenario, &used));
+    sizes.push_back(describe_size(decided.request.cluster, scenario.cluster, used));
+  }
   return explanation;
+}
+
+// "adds 2 nodes of 8 h100", for the nodes of `after` that `before` has not; empty if there are none.
+std::string describe_missing(const char* verb, const Cluster& before, const Cluster& after) {
+  std::set<std::string> known;
+  for (const Node& node : before.nodes()) known.insert(node.name);
+  std::map<std::string, int> counts;  // by kind
+  for (const Node& node : after.nodes()) {
+    if (!known.contains(node.name)) ++counts[std::to_string(node.devices) + " " + node.device_type];
+  }
+  std::string text;
+  for (const auto& [kind, count] : counts)
+    text += (text.empty() ? std::string(verb) + " " : " and ") + std::to_string(count) +
+            (count == 1 ? " node of " : " nodes of ") + kind;
+  return text;
 }
 
 // The worst of what became of the changed clusters.
@@ -267,13 +289,14 @@ std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster&
 
 int explain_plan(const ExplainOptions& options, const Decided& decided, const std::vector<Scenario>& scenarios,
                  bool is_json) {
-  const Explanation explanation = explanation_of(options, decided, scenarios);
+  std::vector<std::string> sizes;
+  const Explanation explanation = explanation_of(options, decided, scenarios, sizes);
   if (!options.out.empty()) save_document(options.out, explanation);
   if (!is_json) {
     const bool is_whole = options.is_asked || scenarios.empty();
     if (is_whole) std::fputs(describe(explanation).c_str(), stdout);
-    for (const WhatIf& what_if : explanation.what_ifs)
-      std::fputs(describe(what_if, explanation).c_str(), stdout);
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      std::fputs((describe(explanation.what_ifs[i], explanation) + sizes[i]).c_str(), stdout);
   }
   for (const WhatIf& what_if : explanation.what_ifs) {
     if (what_if.outcome != PlanOutcome::found)
@@ -287,6 +310,16 @@ int explain_plan(const ExplainOptions& options, const Decided& decided, const st
 std::string describe(const Explanation& explanation) {
   return "\n" + describe_parts(explanation) + "\n" + describe_savings(explanation) + "\n" +
          describe_alternatives(explanation) + "\n" + describe_flips(explanation);
+}
+
+std::string describe_size(const Cluster& before, const Cluster& after, int used) {
+  const std::string added = describe_missing("adds", before, after);
+  const std::string removed = describe_missing("removes", after, before);
+  if (added.empty() && removed.empty()) return "";
+  const std::size_t nodes = after.nodes().size();
+  return added + (added.empty() || removed.empty() ? "" : ", ") + removed + ": " + std::to_string(nodes) +
+         (nodes == 1 ? " node with " : " nodes with ") + std::to_string(after.device_count()) +
+         " devices in all" + (used > 0 ? ", of which the plan uses " + std::to_string(used) : "") + "\n";
 }
 
 std::string describe(const WhatIf& what_if, const Explanation& now) {

@@ -35,14 +35,12 @@ std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
   return table.text();
 }
 
-int report_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,
-                   const PlanOutput& answer) {
+int report_no_plan(const PlanOptions& options, const PlanOutput& answer, const std::string& advice) {
   if (answer.result.outcome == PlanOutcome::too_large) {
     std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
     return kBadInput;
   }
-  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
-               advice_without_plan(request, profile, answer).c_str());
+  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(), advice.c_str());
   if (!options.search_out.empty()) {
     save_document(options.search_out, answer.record);
     say_wrote(options.search_out);
@@ -77,8 +75,8 @@ int write_outputs(const PlanOptions& options, const Workflow& workflow, const Pl
 }
 
 // Tables instead of a plan.
-int plan_several(const PlanOptions& options, const Planner& planner, const Subcluster& part,
-                 PlanRequest& request) {
+int plan_several(const PlanOptions& options, AskedPlan& asked) {
+  const Planner& planner = asked.planner;
   for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
     if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
   }
@@ -95,17 +93,25 @@ int plan_several(const PlanOptions& options, const Planner& planner, const Subcl
     throw_bad_input("--pareto: planner " + std::string(planner.name) +
                     " supports only --goal time; choose another, such as sha-ea");
   const Interrupt interrupt;
-  request.is_cancelled = &interrupt.flag();
-  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, part, options.pareto_points)
-                                                : compared_modes(planner, request, part);
+  asked.request.is_cancelled = &interrupt.flag();
+  const PlanSet set = options.pareto_points > 0
+                          ? pareto_set(planner, asked.request, asked.left, options.pareto_points)
+                          : compared_modes(options, asked, interrupt.flag());
+  say(set.notes);
   print_text(options.json ? set.json : set.text);
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
 int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& answer) {
   complete_answer(options, asked, answer);
-  if (answer.result.outcome != PlanOutcome::found)
-    return report_no_plan(options, asked.request, asked.profile_in_force(options), answer);
+  if (answer.result.outcome != PlanOutcome::found) {
+    Advice advice;
+    if (answer.result.outcome == PlanOutcome::infeasible)
+      advice = advice_without_plan(asked.request, asked.profile_in_force(options), answer);
+    if (!advice.plan) return report_no_plan(options, answer, advice.text);
+    take_plan(asked, std::move(*advice.plan), answer);
+    complete_answer(options, asked, answer);
+  }
   const LoadedInputs& loaded = asked.loaded;
   PlanResult& result = answer.result;
   say(loaded.chosen.notes);
@@ -141,7 +147,7 @@ int run(const PlanOptions& options) {
   if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
   try {
     const auto asked = ranks.together([&] { return std::make_unique<AskedPlan>(options, ranks); });
-    if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
+    if (options.makes_several()) return plan_several(options, *asked);
     PlanOutput answer = ranks.together([&] { return search_aloud(options, *asked, ranks); });
     return ranks.first_alone([&] { return print_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {
@@ -168,6 +174,11 @@ void add_plan(CommandLine& line) {
       .add_flag("--compare-modes", options->compares_modes,
                 "Compare plans for the workflow in synchronous, one-step-off and asynchronous mode")
       .excludes(pareto);
+  constexpr int kMaxRank = 4096;
+  command
+      .add_option("--lora-rank", options->lora_rank,
+                  "Train low-rank adapters of this rank instead of all weights (LoRA)")
+      .check(integer_between(1, kMaxRank));
   command.add_flag("--any-layout", options->any_layout,
                    "Also allow layouts that the framework cannot run, to see what its limits cost");
   command

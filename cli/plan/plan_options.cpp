@@ -19,8 +19,19 @@ void refuse_ranks(const PlanOptions& options, const Planner& planner, int ranks)
                     ", or use planner " + PlannerOptions{}.planner);
 }
 
+// --compare-modes plans every mode that the framework offers, also if the workflow's own is none of them.
+void take_offered_mode(const PlanOptions& options, LoadedInputs& loaded) {
+  if (!options.compares_modes || options.any_layout || !loaded.profile) return;
+  const auto& offered = loaded.profile->same_devices;
+  if (offered.empty() || offered.contains(loaded.workflow.mode)) return;
+  loaded.workflow.mode = offered.begin()->first;
+  loaded.workflow.staleness = loaded.workflow.mode == Mode::synchronous ? 0 : 1;
+  loaded.workflow.streamed_parts = 1;
+}
+
 LoadedInputs load_asked(const PlanOptions& options) {
   LoadedInputs loaded = load(options.inputs);
+  take_offered_mode(options, loaded);
   if (!options.excluded.empty() && options.explain.has_any())
     throw_bad_input(
         "--exclude cannot be used with --explain or --what-if; --what-if remove:NODE plans without a machine");

@@ -1,11 +1,15 @@
 #include "cli/plan/plan_sets.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "ask/plan/plan_search.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "planner/pareto.h"
+#include "sextant/profile_space.h"
 
 namespace sextant::cli {
 namespace {
@@ -28,6 +32,28 @@ Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {
   changed.staleness = mode.staleness;
   changed.streamed_parts = mode.streamed_parts;
   return changed;
+}
+
+struct PlanInMode {
+  std::optional<PlanOutput> answer;  // nullopt: no plan
+  std::string why_not = "no plan";
+};
+
+// The answer of `sextant plan` to the question in another mode, for which the framework has rules of its own.
+PlanInMode plan_in(const ModeOfWork& mode, const PlanOptions& options, const AskedPlan& asked,
+                   const std::atomic<bool>& is_cancelled) {
+  LoadedInputs loaded = asked.loaded;
+  loaded.workflow = in_mode(loaded.workflow, mode);
+  const FrameworkProfile* profile = asked.profile_in_force(options);
+  if (profile != nullptr && !why_not_offered(*profile, loaded.workflow).empty())
+    return {std::nullopt, "not offered by " + profile->name};
+  PlanInputs own(options, std::move(loaded), {1, false});
+  own.request.is_cancelled = &is_cancelled;
+  const auto search = [&](const PlanRequest& request) { return search_once(own.planner, request); };
+  PlanOutput answer = search_as_asked(options, own, {search, true});
+  complete_answer(options, own, answer);
+  if (answer.result.outcome != PlanOutcome::found) return {};
+  return {std::move(answer), ""};
 }
 
 std::string compared_ends(const ParetoPoint& fastest, const ParetoPoint& cheapest) {
@@ -76,29 +102,33 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
   if (are_proved && !front.empty())
     text += "proved: no plan in the space of " + std::string(planner.name) +
             " is faster than the first, and none is both as fast as a plan above and cheaper\n";
-  return {std::move(text), format_json(json) + "\n", front.empty()};
+  return {std::move(text), format_json(json) + "\n", front.empty(), {}};
 }
 
-PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const Subcluster& part) {
+PlanSet compared_modes(const PlanOptions& options, const AskedPlan& asked,
+                       const std::atomic<bool>& is_cancelled) {
   Table table({"mode", "iteration", "gap to the best", "vs synchronous", "devices"});
+  PlanSet set;
   Json json = Json::array();
   double synchronous_s = 0, best_s = 0;
   std::string best = kModes[0].name;
   for (const ModeOfWork& mode : kModes) {
-    const Workflow workflow = in_mode(request.workflow, mode);
-    const PlanRequest in_this_mode = with_inputs(request, request.cluster, workflow, request.coefficients);
-    const PlanResult result = planner.plan(in_this_mode);
-    if (result.outcome != PlanOutcome::found) {
-      table.add({mode.name, "no plan", "", "", ""});
+    if (is_cancelled.load()) break;
+    const PlanInMode planned = plan_in(mode, options, asked, is_cancelled);
+    if (!planned.answer) {
+      table.add({mode.name, planned.why_not, "", "", ""});
       continue;
     }
+    const PlanResult& result = planned.answer->result;
+    if (!planned.answer->warning.empty())
+      set.notes.push_back(std::string(mode.name) + ": " + planned.answer->warning);
     const double iteration_s = result.prediction->iteration_s;
     if (mode.mode == Mode::synchronous) synchronous_s = iteration_s;
     if (best_s == 0 || iteration_s < best_s) {
       best_s = iteration_s;
       best = mode.name;
     }
-    const double devices = rented_by(*result.plan, request.cluster).devices;
+    const double devices = rented_by(*result.plan, asked.loaded.cluster).devices;
     const std::string beside = synchronous_s > 0 ? format_percent(iteration_s / synchronous_s - 1) : "";
     table.add({mode.name, format_seconds(iteration_s), "at most " + format_percent(result.gap_of_all()), beside,
                std::to_string(static_cast<int>(devices))});
@@ -108,19 +138,21 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
                     {"iteration_s", iteration_s},
                     {"lower_bound_s", result.bound_of_all_s},
                     {"devices", devices},
-                    {"plan", part.on_whole(*result.plan).to_json()}});
+                    {"plan", result.plan->to_json()}});
   }
-  std::string text = table.text();
+  set.text = table.text();
   if (best_s > 0 && synchronous_s > 0) {
     constexpr double kPays = 0.01;  // less is within what a search leaves open
     const double gain = 1 - best_s / synchronous_s;
-    text += gain > kPays ? "asynchronous execution pays off: " + best + " takes " + format_percent(gain) +
-                               " less than synchronous under this model\n"
-                         : std::string(
-                               "asynchronous execution does not pay off: no mode is more than 1 % faster than "
-                               "synchronous\n");
+    set.text += gain > kPays ? "asynchronous execution pays off: " + best + " takes " + format_percent(gain) +
+                                   " less than synchronous under this model\n"
+                             : std::string(
+                                   "asynchronous execution does not pay off: no mode is more than 1 % faster "
+                                   "than synchronous\n");
   }
-  return {std::move(text), format_json(json) + "\n", best_s == 0};
+  set.json = format_json(json) + "\n";
+  set.is_empty = best_s == 0;
+  return set;
 }
 
 }  // namespace sextant::cli

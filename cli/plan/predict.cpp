@@ -52,10 +52,6 @@ int run(const Options& options) {
   return prediction.fits() ? kDone : kAnswerIsNo;
 }
 
-bool alike(const DeviceMemory& a, const DeviceMemory& b) {
-  return a.needed_bytes() == b.needed_bytes() && a.capacity_bytes == b.capacity_bytes;
-}
-
 bool alike(const HostMemory& a, const HostMemory& b) {
   return a.needed_bytes == b.needed_bytes && a.capacity_bytes == b.capacity_bytes;
 }
@@ -80,22 +76,44 @@ std::string numbers_of(const std::vector<int>& devices) {
   return text;
 }
 
-// One row for all devices that need the same, in the order of their first.
-void add_devices(const std::vector<DeviceMemory>& all, Table& memory) {
-  std::vector<std::pair<const DeviceMemory*, std::vector<int>>> groups;
-  for (const DeviceMemory& device : all) {
-    const auto same = std::find_if(groups.begin(), groups.end(),
-                                   [&](const auto& group) { return alike(*group.first, device); });
-    if (same != groups.end()) {
-      same->second.push_back(device.device.value);
-    } else {
-      groups.push_back({&device, {device.device.value}});
-    }
+// Devices that need the same memory, to a hundredth of what they have.
+struct SimilarDevices {
+  const DeviceMemory* least;
+  const DeviceMemory* fullest;
+  std::vector<int> numbers;
+
+  // Returns false if the device is none of them.
+  bool add(const DeviceMemory& device) {
+    constexpr double kAlike = 0.01;
+    const double low = std::min(least->needed_bytes(), device.needed_bytes());
+    const double high = std::max(fullest->needed_bytes(), device.needed_bytes());
+    if (device.capacity_bytes != fullest->capacity_bytes || device.fits() != fullest->fits() ||
+        high - low > kAlike * device.capacity_bytes)
+      return false;
+    if (device.needed_bytes() < least->needed_bytes()) least = &device;
+    if (device.needed_bytes() > fullest->needed_bytes()) fullest = &device;
+    numbers.push_back(device.device.value);
+    return true;
   }
-  for (const auto& [device, numbers] : groups) {
-    memory.add({"device " + numbers_of(numbers), format_bytes(device->needed_bytes()),
-                describe_interval(device->trust), format_bytes(device->capacity_bytes),
-                describe_fit(device->fits(), device->trust)});
+
+  [[nodiscard]] std::string needed() const {
+    const std::string low = format_bytes(least->needed_bytes()), high = format_bytes(fullest->needed_bytes());
+    return low == high ? high : low + " to " + high;
+  }
+};
+
+// One row for all devices that need about the same, in the order of their first; interval and fit are those of the
+// fullest.
+void add_devices(const std::vector<DeviceMemory>& all, Table& memory) {
+  std::vector<SimilarDevices> groups;
+  for (const DeviceMemory& device : all) {
+    if (std::none_of(groups.begin(), groups.end(), [&](SimilarDevices& group) { return group.add(device); }))
+      groups.push_back({&device, &device, {device.device.value}});
+  }
+  for (const SimilarDevices& group : groups) {
+    const DeviceMemory& fullest = *group.fullest;
+    memory.add({"device " + numbers_of(group.numbers), group.needed(), describe_interval(fullest.trust),
+                format_bytes(fullest.capacity_bytes), describe_fit(fullest.fits(), fullest.trust)});
   }
 }
 

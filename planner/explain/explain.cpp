@@ -140,8 +140,12 @@ Explanation explain(const Decided& decided, const AlternativeLimits& limits) {
   return explanation;
 }
 
-WhatIf plan_what_if(const Decided& decided, const Scenario& scenario) {
+WhatIf plan_what_if(const Decided& decided, const Scenario& scenario, int* devices) {
   const PlanRequest& request = decided.request;
+  const auto count = [&](const Plan& plan) {
+    if (devices != nullptr) *devices = static_cast<int>(rented_by(plan, scenario.cluster).devices);
+  };
+  if (devices != nullptr) *devices = 0;
   WhatIf what_if;
   what_if.changes = scenario.changes;
   const std::optional<Pins> pins = moved(request.limits.pins, request.cluster, scenario.cluster);
@@ -163,9 +167,11 @@ WhatIf plan_what_if(const Decided& decided, const Scenario& scenario) {
         judged.is_allowed &&
         (!result.plan ||
          !judge(request, scenario.cluster, *result.plan, *result.prediction).is_better_than(judged));
+    if (what_if.keeps_plan) count(*kept);
     if (what_if.keeps_plan) comparison.fill_what_if(scenario.cluster, *kept, prediction, what_if);
   }
   if (!what_if.keeps_plan && result.plan) {
+    count(*result.plan);
     comparison.fill_what_if(scenario.cluster, *result.plan, predicted(request, scenario.cluster, *result.plan),
                             what_if);
   }

@@ -35,7 +35,8 @@ struct Scenario {
 
 // Plans again with the same planner, seed and budget. The old plan is the answer if it can still run and no
 // better one was found, because a search need not find it again. Pinned tasks stay on the same devices by name;
-// the result is infeasible if one of these is missing.
-[[nodiscard]] WhatIf plan_what_if(const Decided& decided, const Scenario& scenario);
+// the result is infeasible if one of these is missing. devices: receives the number of devices that the plan there
+// uses, zero without a plan.
+[[nodiscard]] WhatIf plan_what_if(const Decided& decided, const Scenario& scenario, int* devices = nullptr);
 
 }  // namespace sextant

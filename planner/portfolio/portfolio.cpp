@@ -206,14 +206,18 @@ class Portfolio {
     }
   }
 
-  // The remaining share of the whole budget; zero if the search was cancelled.
+  // The remaining share of the whole budget; zero if the search was cancelled. A little is always left until a plan
+  // was found, or so many candidates looked at that none may fit: a search with little time ends with its first
+  // candidates (SearchRun::is_spent).
   [[nodiscard]] double share_left() const {
     if (is_cancelled()) return 0;
+    const bool is_missing = !best_.is_there() && candidates_ < kMinCandidates;
     double left = 1;
     if (budget_.evaluations > 0)
       left = 1 - static_cast<double>(std::min(spent_, budget_.evaluations)) /
                      static_cast<double>(budget_.evaluations);
-    if (budget_.seconds > 0) left = std::min(left, 1 - seconds() / budget_.seconds);
+    if (budget_.seconds > 0)
+      left = std::min(left, std::max(1 - seconds() / budget_.seconds, is_missing ? kLastShare : 0.0));
     return std::max(0.0, left);
   }
 
@@ -324,6 +328,8 @@ class Portfolio {
   }
 
   static constexpr double kRounding = 1e-9;  // relative
+  static constexpr std::uint64_t kMinCandidates = 1000;
+  static constexpr double kLastShare = 0.02;
 
   const PlanRequest& request_;
   bool is_alike_;

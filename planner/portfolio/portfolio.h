@@ -17,7 +17,8 @@ namespace sextant {
 
 inline constexpr double kPortfolioBudget_s = 2;  // without a budget in the request
 
-// Without a budget it runs for 2 s. With ranks (PlanRequest::ranks) only the first rank runs the other
+// Without a budget it runs for 2 s. The time does not end it before it has found a plan or looked at 1000 candidates,
+// unless a minute has passed: whether a plan is found must not depend on the load of the machine. With ranks (PlanRequest::ranks) only the first rank runs the other
 // planners, and sha-ea continues from their plans on all ranks. With an evaluation budget the answer is the
 // same on any number of ranks.
 [[nodiscard]] PlanResult plan_by_portfolio(const PlanRequest& request);

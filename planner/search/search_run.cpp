@@ -122,9 +122,17 @@ std::uint64_t SearchRun::evaluations_left() const {
   return budget_.evaluations - std::min(budget_.evaluations, evaluations_);
 }
 
+// Whether a plan is found must not depend on the load of the machine, and working out the options of a large cluster
+// may take longer than the whole time limit. So the limit does not end a search from scratch before it has evaluated
+// kMinWithPlan candidates and found a plan that fits, or kMinWithoutPlan; both have far limits of time.
 bool SearchRun::is_spent() const {
   if (evaluations_left() == 0) return true;
-  return budget_.seconds > 0 && seconds() >= budget_.seconds;
+  if (budget_.seconds <= 0 || seconds() < budget_.seconds) return false;
+  constexpr std::uint64_t kMinWithPlan = 300, kMinWithoutPlan = 1000;
+  constexpr double kMaxAfterPlan_s = 2, kMaxWithoutPlan_s = 60;
+  if (request_.start != nullptr || evaluations_ == 0) return true;
+  if (improvements_.empty()) return evaluations_ >= kMinWithoutPlan || seconds() >= kMaxWithoutPlan_s;
+  return evaluations_ >= kMinWithPlan || seconds() >= improvements_.front().seconds + kMaxAfterPlan_s;
 }
 
 bool SearchRun::is_better(const Score& score) const {

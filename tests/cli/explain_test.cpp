@@ -116,6 +116,13 @@ TEST_F(ExplainCommand, Exits1WhereAChangedClusterHasNoPlan) {
   EXPECT_TRUE(std::filesystem::exists(out));
 }
 
+TEST_F(ExplainCommand, AddedNodesAreCounted) {
+  const Printed printed = plan({"--what-if", "add:core=2", "--what-if", "device:core.flops*2"});
+  EXPECT_THAT(printed.out, HasSubstr("adds 2 nodes of "));
+  EXPECT_THAT(printed.out, HasSubstr(" devices in all, of which the plan uses "));
+  EXPECT_EQ(printed.out.find("in all"), printed.out.rfind("in all"));
+}
+
 TEST_F(ExplainCommand, JsonIsThePlanAndNothingElse) {
   const std::string file = folder_.file("explanation.json");
   const Printed printed = plan({"--json", "--what-if", "add:core=1", "--explain-out", file});

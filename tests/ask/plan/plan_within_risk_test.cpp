@@ -88,6 +88,16 @@ TEST(PlanWithinRisk, WithoutABudgetEachSearchEndsByItself) {
   EXPECT_LE(1 / found.answer.result.prediction->iteration_s, share_for_risk(kMaximum, 0.1));
 }
 
+// A risky and uncertain plan says to fill no more than 0.72 of the memory, where none fits. A plan that fills 0.92 is less
+// uncertain, and within the limit.
+TEST(PlanWithinRisk, PlansBetweenARiskyShareAndOneThatFailsAreFound) {
+  Substitute substitute({0.2, 0.2, 0.2, 0.04}, 0.85);
+  const AnswerWithinRisk found = substitute.plan(10);
+  ASSERT_EQ(found.answer.result.outcome, PlanOutcome::found);
+  EXPECT_EQ(found.answer.warning, "");
+  EXPECT_LE(sum(substitute.seconds), 10 + 1e-9);
+}
+
 TEST(PlanWithinRisk, WhereNoneIsSureEnoughTheAnswerSaysHowRiskyItIs) {
   Substitute substitute({0.1}, 0.95);
   const AnswerWithinRisk found = substitute.plan(10);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
@@ -75,6 +76,63 @@ TEST(Question, EnginesThatOnlyGenerateAreRefusedForTraining) {
           << line;
     }
   }
+}
+
+// In asynchronous modes verl keeps generation and training on devices of their own.
+TEST(Question, ComparedModesAreThePlansOfEachMode) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "modes";
+  const std::string asked = "plan --gpus 2x8xH100 --model Qwen3-8B --framework verl --evaluations 300 ";
+  const Printed compared = sextant(asked + "--compare-modes --json --save-inputs " + folder.string());
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  const Json modes = parse_json(compared.out);
+  ASSERT_EQ(modes.size(), 4U);
+  const std::string cluster = "--framework verl --cluster " + (folder / "cluster.json").string();
+  for (const Json& row : modes) {
+    auto workflow = load_document<Workflow>(folder / "workflow.json").content;
+    const double staleness = row.at("staleness").get<double>();
+    workflow.staleness = staleness;
+    workflow.streamed_parts = row.at("streamed_parts").get<int>();
+    workflow.mode = staleness == 0                                   ? Mode::synchronous
+                    : staleness == 1 && workflow.streamed_parts == 1 ? Mode::one_step_off
+                                                                     : Mode::asynchronous;
+    save_document(folder / "of_mode.json", workflow);
+    const std::string question = cluster + " --workflow " + (folder / "of_mode.json").string();
+    const std::string file = (folder / "plan.json").string();
+    const Printed alone = sextant("plan --evaluations 300 --json " + question + " --out " + file);
+    ASSERT_EQ(alone.exit_code, 0) << alone.err;
+    EXPECT_EQ(parse_json(alone.out).at("tasks"), row.at("plan").at("tasks")) << row.at("mode");
+    const Printed predicted = sextant("predict " + question + " --plan " + file);
+    EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+    EXPECT_THAT(predicted.out, Not(HasSubstr("cannot run this"))) << row.at("mode");
+  }
+}
+
+TEST(Question, ModesThatTheFrameworkLacksAreNotCompared) {
+  const std::string asked =
+      "plan --gpus 2x8xH100 --model Qwen3-8B --evaluations 100 --compare-modes --framework ";
+  EXPECT_THAT(sextant(asked + "trl").out, HasSubstr("not offered by trl"));
+  const Printed only_asynchronous = sextant(asked + "prime-rl");
+  EXPECT_EQ(only_asynchronous.exit_code, 0) << only_asynchronous.err;
+  EXPECT_THAT(only_asynchronous.out, HasSubstr("not offered by prime-rl"));
+}
+
+// States of all weights take 24.7 GB, more than the card has.
+TEST(Question, TrainsAdaptersWhereTheWholeModelDoesNotFit) {
+  const std::string asked = "plan --gpus 1xRTX-4090 --model Qwen2.5-1.5B --evaluations 500 --framework ";
+  const Printed whole = sextant(asked + "verl");
+  EXPECT_EQ(whole.exit_code, 1);
+  EXPECT_THAT(whole.err, AllOf(HasSubstr("with LoRA (--lora-rank 32) one does"), Not(HasSubstr("more node"))));
+  const Printed adapters = sextant(asked + "verl --lora-rank 32");
+  EXPECT_EQ(adapters.exit_code, 0) << adapters.err;
+  EXPECT_THAT(adapters.out, HasSubstr("LoRA of rank 32"));
+  EXPECT_THAT(sextant(asked + "trl --lora-rank 32").err, HasSubstr("has no LoRA"));
+}
+
+// Options of so many experts on so many GPUs take longer to work out than the whole budget.
+TEST(Question, ABudgetThatIsTooShortStillFindsAPlan) {
+  const Printed result =
+      sextant("plan --gpus 16x8xH100 --model Qwen3-235B-A22B --framework verl-megatron --budget 0.01");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
 }
 
 // 56 sequences, which verl's trainer cannot give 32 replicas.
