@@ -319,7 +319,7 @@ std::string describe_size(const Cluster& before, const Cluster& after, int used)
   const std::size_t nodes = after.nodes().size();
   return added + (added.empty() || removed.empty() ? "" : ", ") + removed + ": " + std::to_string(nodes) +
          (nodes == 1 ? " node with " : " nodes with ") + std::to_string(after.device_count()) +
-         " devices in all" + (used > 0 ? ", of which the plan uses " + std::to_string(used) : "") + "\n";
+         " devices in all" + (used > 0 ? "; the plan uses " + std::to_string(used) : "") + "\n";
 }
 
 std::string describe(const WhatIf& what_if, const Explanation& now) {

@@ -35,7 +35,7 @@ void add_explain_options(const Command& command, ExplainOptions& options);
 // Returns tables and sentences.
 [[nodiscard]] std::string describe(const Explanation& explanation);
 [[nodiscard]] std::string describe(const WhatIf& what_if, const Explanation& now);
-// "adds 2 nodes of 8 h100: 6 nodes with 48 devices in all, of which the plan uses 48"; empty if nodes are neither added
+// "adds 2 nodes of 8 h100: 6 nodes with 48 devices in all; the plan uses 48"; empty if nodes are neither added
 // nor removed. used: devices of the plan there; zero: there is none.
 [[nodiscard]] std::string describe_size(const Cluster& before, const Cluster& after, int used);
 

@@ -119,7 +119,7 @@ TEST_F(ExplainCommand, Exits1WhereAChangedClusterHasNoPlan) {
 TEST_F(ExplainCommand, AddedNodesAreCounted) {
   const Printed printed = plan({"--what-if", "add:core=2", "--what-if", "device:core.flops*2"});
   EXPECT_THAT(printed.out, HasSubstr("adds 2 nodes of "));
-  EXPECT_THAT(printed.out, HasSubstr(" devices in all, of which the plan uses "));
+  EXPECT_THAT(printed.out, HasSubstr(" devices in all; the plan uses "));
   EXPECT_EQ(printed.out.find("in all"), printed.out.rfind("in all"));
 }
 

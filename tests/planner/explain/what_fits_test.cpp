@@ -50,7 +50,7 @@ TEST(WhatFits, NamesNoRestrictionThatThePlanKeepsTo) {
   const Coefficients coefficients;
   PlanRequest request = with_budget(cluster, workflow, coefficients, 2048);
   for (std::size_t t = 0; t < request.choices.size(); ++t) {
-    if (workflow.tasks[t].kind != TaskKind::training) continue;
+    if (workflow.tasks[t].name != task_names::kActorTraining) continue;  // a critic has no logits
     std::vector<Execution>& executions = request.choices[t].executions;
     executions.push_back(executions.front());
     executions.back().micro_batch_tokens = 1 << 20;
