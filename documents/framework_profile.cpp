@@ -15,10 +15,9 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 8> kSchemas{
-    "sextant.framework_profile/1.7",
-    "sextant.framework_profile/1.6", "sextant.framework_profile/1.5", "sextant.framework_profile/1.4",
-    "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
-    "sextant.framework_profile/1.0"};
+    "sextant.framework_profile/1.7", "sextant.framework_profile/1.6", "sextant.framework_profile/1.5",
+    "sextant.framework_profile/1.4", "sextant.framework_profile/1.3", "sextant.framework_profile/1.2",
+    "sextant.framework_profile/1.1", "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
                            kZeroStage3 = "zero_stage_3";

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "planner/coschedule/group.h"
-#include "planner/exact/work_budget.h"
 #include "planner/exact/set_cover.h"
+#include "planner/exact/work_budget.h"
 
 namespace sextant::coschedule {
 
