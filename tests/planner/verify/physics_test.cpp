@@ -218,6 +218,13 @@ double bytes_that_enter(const RandomCase& one, const TaskWork& generation, doubl
   return maximum;
 }
 
+// Whether each device of a replica holds an equal part of its layers.
+bool holds_equal_parts(const Replica& replica) {
+  const auto layers_of = [](const Stage& stage) { return static_cast<double>(stage.layers) / stage.width(); };
+  return std::all_of(replica.stages.begin(), replica.stages.end(),
+                     [&](const Stage& stage) { return layers_of(stage) == layers_of(replica.stages.front()); });
+}
+
 // Links of the generator carry at most 10 bytes/s between nodes, and each device has one of them.
 TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
   int cuts = 0;
@@ -235,7 +242,9 @@ TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
       if (training.execution().lora_rank > 0 || model.vocabulary > 0) continue;
       // The appendix gathers an equal part over each device of a replica, whatever its stage holds.
       const bool is_appendix = one.plan.weight_sync.method == WeightSyncMethod::per_replica;
-      if (is_appendix && share_a_device(training.devices, generation.devices)) continue;
+      const std::vector<Replica>& replicas = generation.plan->replicas;
+      const bool is_equal = std::all_of(replicas.begin(), replicas.end(), holds_equal_parts);
+      if (is_appendix && (!is_equal || share_a_device(training.devices, generation.devices))) continue;
       const double time_s = terms::weight_sync_s(problem, training, generation);
       const double bytes = terms::sent_bytes(problem, training);
       for (int n = 0; n < static_cast<int>(one.cluster.nodes().size()); ++n) {
