@@ -20,7 +20,7 @@ const Json& every_option() {
     "zero_stage": 2, "sharded_over": 2, "sequence_parallel": true, "packed": true, "padding": "batch", "continuous_batching": true,
     "micro_batch_tokens": 16384, "micro_batches": 8, "prefill_chunk_tokens": 2048, "shared_prompts": true,
     "fused_attention": true, "portable_attention": true, "fused_experts": true, "fused_dispatch": true,
-    "overlap_dispatch": true, "eager_layers": true, "unfused": true, "cuda_graphs": true, "training_graphs": "attention", "kv_cache_bytes": 4e10,
+    "overlap_dispatch": true, "unfused": true, "eager_layers": true, "cuda_graphs": true, "training_graphs": "attention", "kv_cache_bytes": 4e10,
     "logit_chunk_tokens": 1024, "fused_loss": true, "offload_optimizer": true,
     "offload_weights": true, "offload_activations": true, "offload_activation_layers": 7, "lora_rank": 16, "master_weights": false, "precision": "fp8",
     "weight_precision": "fp4", "expert_precision": "bf16", "expert_weight_precision": "fp8",
