@@ -1,4 +1,4 @@
-// Who gets a permit next, how long a phase may take, and what is said of the jobs: without processes.
+// The queue of permits by itself, the bounds of phases, and the words for jobs; no process is started.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
