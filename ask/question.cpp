@@ -1,5 +1,8 @@
 #include "ask/question.h"
 
+#include <charconv>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "ask/data_files.h"
@@ -65,6 +68,21 @@ void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow&
   workflow.response_tokens = text("--response-tokens", options.response_tokens, kResponseTokens);
 }
 
+// The seconds of a response in "rule=SECONDS", 0 of "rule"; none if a model scores.
+std::optional<double> rule_s(const std::string& reward_model) {
+  constexpr double kMaxSeconds = 1000;
+  if (reward_model == kRule) return 0;
+  if (!reward_model.starts_with(std::string(kRule) + "=")) return std::nullopt;
+  const std::string_view number = std::string_view(reward_model).substr(reward_model.find('=') + 1);
+  double seconds = -1;
+  const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), seconds);
+  if (fault != std::errc() || end != number.data() + number.size() || !(seconds >= 0 && seconds <= kMaxSeconds))
+    throw_bad_input(
+        "--reward-model: expected rule=SECONDS for a response, at most 1000, such as rule=0.0025; got " +
+        in_quotes(reward_model));
+  return seconds;
+}
+
 Model scoring(Model model) {
   model.value_head = true;
   return model;
@@ -72,7 +90,7 @@ Model scoring(Model model) {
 
 // Models and tasks of the standard graph.
 void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, const Facts& facts,
-               std::vector<std::string>& notes, Workflow& workflow) {
+               std::vector<std::string>& notes, Assumptions& assumed, Workflow& workflow) {
   const auto found = [&](const std::string& name) {
     FoundModel model = find_model(name, facts, hub_cache());
     for (std::string& note : model.notes) notes.push_back(std::move(note));
@@ -80,7 +98,11 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
   };
   const Model actor = found(options.model);
   const bool is_ppo = options.algorithm == Algorithm::ppo;
-  const bool has_reward = !options.reward_model.empty() ? options.reward_model != kRule : is_ppo;
+  const std::optional<double> rule = rule_s(options.reward_model);
+  const bool has_reward = !options.reward_model.empty() ? !rule : is_ppo;
+  workflow.rule_reward_s_per_sequence = rule.value_or(0);
+  if (!has_reward && options.reward_model.empty())
+    assumed.add("--reward-model rule=0 (seconds for a response)");
   if (is_ppo && !has_reward)
     throw_bad_input("--reward-model rule: the standard graph of PPO scores with a model; name one");
   if (!is_ppo && !options.critic.empty()) throw_bad_input("--critic: GRPO has no critic");
@@ -133,7 +155,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
     throw_bad_input("--staleness: at most " + format_number(kMaxStaleness) + " iterations, got " +
                     format_number(options.staleness));
   if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
-  set_graph(options, profile, facts, notes, workflow);
+  set_graph(options, profile, facts, notes, assumed, workflow);
   workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);
   workflow.responses_per_prompt =
       assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);

@@ -14,7 +14,7 @@ namespace sextant {
 // Empty texts and numbers of 0 are not given; their defaults are in question.cpp.
 struct WorkflowOptions {
   std::string model;
-  std::string reward_model;  // "rule", or a model
+  std::string reward_model;  // "rule", "rule=SECONDS" for a response, or a model
   std::string critic;        // PPO; empty: the actor's shape
   Algorithm algorithm = Algorithm::grpo;
   Mode mode = Mode::synchronous;

@@ -91,6 +91,7 @@ FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>&
     for (std::size_t t = 0; t < variances.size(); ++t) variances[t] += unsaid[t];
     for (std::size_t t = 0; t < predicted.size(); ++t) {
       const MeasuredTime& time = run->times()[t];
+      if (time.is_outside_tasks()) continue;  // what the iteration and its tasks leave is no more to judge
       result.times.push_back(
           {run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0, variances[t]});
     }

@@ -131,12 +131,15 @@ bool Evidence::estimate_model_deviation(const std::vector<double>& coordinates, 
     const std::vector<double> errors = log_errors_of(observed, coordinates);
     for (std::size_t t = 0; t < errors.size(); ++t) {
       const MeasuredTime& time = observed.run->times()[t];
-      if (time.is_memory()) continue;
-      sizes.push_back(std::abs(errors[t]));
+      if (time.is_memory() || time.is_outside_tasks()) continue;
+      sizes.push_back(errors[t]);
       measured.push_back(time.log_deviation());
     }
   }
   if (sizes.empty()) return false;
+  // A factor by which all times are off is for the coefficients to follow, not the model's.
+  const double common = median(sizes);
+  for (double& size : sizes) size = std::abs(size - common);
   const double all = static_cast<double>(sizes.size());
   const double spread = median(sizes) / kMedianOfNormal * std::sqrt(all / (all - std::min(used, 0.75 * all)));
   const double before = model_log_deviation_, own = median(measured);
@@ -245,7 +248,8 @@ double Evidence::prior_deviation_of(int position) const {
 }
 
 double Evidence::deviation_of(const MeasuredTime& time) const {
-  return std::hypot(time.log_deviation(), time.is_memory() ? 0.0 : model_log_deviation_);
+  const bool is_of_model = time.is_timer() || time.is_iteration();
+  return std::hypot(time.log_deviation(), is_of_model ? model_log_deviation_ : 0.0);
 }
 
 UnstatedRange Evidence::range_of(int position) const {

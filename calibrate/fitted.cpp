@@ -97,8 +97,8 @@ class Fitted {
     fit.message = solved_.message;
     fit.initial_cost = solved_.initial_cost;
     fit.final_cost = solved_.final_cost;
-    const auto is_task = [](const MeasuredTime& time) { return !time.is_memory() && !time.is_iteration(); };
-    fit.task_log_deviation = predictive_deviation(is_task, used);
+    fit.task_log_deviation =
+        predictive_deviation([](const MeasuredTime& time) { return time.is_timer(); }, used);
     fit.iteration_log_deviation =
         predictive_deviation([](const MeasuredTime& time) { return time.is_iteration(); }, used);
     fit.memory_log_deviation =

@@ -25,11 +25,17 @@ inline constexpr double kMemoryLogDeviation = 0.05;
 inline constexpr double kNegligibleFraction = 0.002;
 
 inline constexpr const char* kPeakMemory = "peak_memory";
+// The part of an iteration that belongs to no task: the framework's controller, rewards by rule, data between
+// tasks. Known where tasks follow each other, and all of them and the weight sync were timed.
+inline constexpr const char* kOutsideTasks = "time outside tasks";
+// It is a small difference of large times, and what controllers do between tasks depends on the host.
+inline constexpr double kOutsideLogDeviation = 0.5;
 
 // One measured number of a run.
 struct MeasuredTime {
-  std::string what;        // a timer's name, elapsed_name, kIteration or kPeakMemory
-  std::vector<int> tasks;  // positions in the workflow that a timer covers
+  std::string what;  // a timer's name, elapsed_name, kIteration, kOutsideTasks or kPeakMemory
+  std::vector<int>
+      tasks;  // positions in the workflow that a timer covers; for kOutsideTasks those of all timers
   bool with_weight_sync = false;
   bool is_elapsed = false;  // includes the time in which the task's devices were busy; for one task
   double measured = 0;      // seconds; bytes for kPeakMemory
@@ -38,8 +44,13 @@ struct MeasuredTime {
 
   [[nodiscard]] bool is_iteration() const { return what == kIteration; }
   [[nodiscard]] bool is_memory() const { return what == kPeakMemory; }
+  [[nodiscard]] bool is_outside_tasks() const { return what == kOutsideTasks; }
+  // A timer of tasks: neither the iteration, nor what is outside its tasks, nor memory.
+  [[nodiscard]] bool is_timer() const { return !is_iteration() && !is_memory() && !is_outside_tasks(); }
   [[nodiscard]] double log_deviation() const {
-    const double minimum = is_memory() ? kMemoryLogDeviation : kMinLogDeviation;
+    const double minimum = is_memory()          ? kMemoryLogDeviation
+                           : is_outside_tasks() ? kOutsideLogDeviation
+                                                : kMinLogDeviation;
     return std::sqrt(spread_fraction * spread_fraction + minimum * minimum);
   }
 };
@@ -128,7 +139,7 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
       T sum(0.0);
       for (const int task : time.tasks) sum += cost.tasks[static_cast<std::size_t>(task)].time_s;
       if (time.with_weight_sync) sum += cost.weight_sync_s;
-      predicted.push_back(sum);
+      predicted.push_back(time.is_outside_tasks() ? T(cost.iteration_s - sum) : sum);
     }
   }
   return predicted;

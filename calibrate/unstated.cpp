@@ -22,6 +22,8 @@ Scale scale_of(UnstatedQuantity quantity) {
       return {0, 1, {0, 1}};
     case UnstatedQuantity::memory_share:
       return {-0.05, 0.05, {-0.3, 0.1}};
+    case UnstatedQuantity::rule_reward_s:
+      return {0, 0.01, {0, 0.1}};
     case UnstatedQuantity::decode_batch_sequences:
     case UnstatedQuantity::prefill_chunk_tokens:
       break;
@@ -73,6 +75,8 @@ std::vector<double> predicted_with(const PreparedRun& run, UnstatedQuantity quan
   Plan& plan = changed.plans.emplace(run.run().plan, run.plan()).first->second;
   if (quantity == UnstatedQuantity::response_tokens) {
     workflow.response_tokens = scaled(workflow.response_tokens, std::exp(value));
+  } else if (quantity == UnstatedQuantity::rule_reward_s) {
+    workflow.rule_reward_s_per_sequence += value;
   } else if (quantity == UnstatedQuantity::recompute) {
     for (auto& [name, task] : plan.tasks) task.recompute = Recompute::full;
   } else {

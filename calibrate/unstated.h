@@ -21,6 +21,7 @@ using RunPredictor = std::function<std::vector<double>(const PreparedRun&)>;
 //                           weights take what they take. Of a task's devices the one with the least memory
 //                           counts
 //   prefill_chunk_tokens    from half to twice the plan's
+//   rule_reward_s           from the workflow's seconds a sequence to 10 ms more
 // Settings of engines come in powers of two, and their effect in steps (one more wave of sequences, one more
 // pass of prompts), so local derivatives would be meaningless. If everything fits either way, or if the plan
 // sets no limit of memory or of a chunk, slopes are 0.
@@ -29,7 +30,7 @@ using RunPredictor = std::function<std::vector<double>(const PreparedRun&)>;
 
 // The range of the quantity, relative to the value that the workflow or plan assumes: lengths by a factor of
 // exp(2), settings of engines by a factor of 8 either way, memory from 0.3 less to 0.1 more of a device's,
-// because engines that assume 0.9 can take no more than all.
+// because engines that assume 0.9 can take no more than all; a rule's reward up to 0.1 s more.
 struct UnstatedRange {
   double lower;
   double upper;

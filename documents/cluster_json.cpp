@@ -125,6 +125,8 @@ const Fields<Node>& node_fields() {
       optional("link", &Node::link, part<LinkRate>("#/$defs/link"), "Link between devices of this node."),
       optional("network_bytes_per_s", &Node::network_bytes_per_s, positive(),
                "Rate of all adapters of the node together, one direction; absent: never the limit."),
+      defaulted("rented_whole", &Node::rented_whole, flag(),
+                "Whether a plan that uses one device of the node pays for all, as for an instance of a cloud."),
   };
   return fields;
 }

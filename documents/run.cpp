@@ -9,8 +9,9 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 5> kUnstated{"response_tokens", "recompute", "decode_batch_sequences",
-                                                    "memory_share", "prefill_chunk_tokens"};
+constexpr std::array<std::string_view, 6> kUnstated{"response_tokens",        "recompute",
+                                                    "decode_batch_sequences", "memory_share",
+                                                    "prefill_chunk_tokens",   "rule_reward_s"};
 constexpr std::array<std::string_view, 4> kSources{"proxy", "trace", "import", "published"};
 
 enum class ZeroSamples { refused, allowed };
@@ -135,11 +136,12 @@ const Fields<Unstated>& unstated_fields() {
                "response_tokens: mean length; recompute: share of full recomputation beyond the plan's; "
                "decode_batch_sequences: maximum that an engine decodes together; memory_share: share of a "
                "device's memory for weights and KV cache, beyond the plan's; prefill_chunk_tokens: prompt "
-               "tokens per prefill chunk."),
+               "tokens per prefill chunk; rule_reward_s: seconds of a rule-based reward a sequence, beyond "
+               "the workflow's."),
       required("group", &Unstated::group, text(), "Runs of one group share the value."),
       required("deviation", &Unstated::deviation, positive(),
                "Deviation of the prior: of the logarithm for response_tokens, decode_batch_sequences and "
-               "prefill_chunk_tokens, of the value for recompute and memory_share."),
+               "prefill_chunk_tokens, of the value for the others."),
   };
   return fields;
 }

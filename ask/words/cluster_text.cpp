@@ -226,6 +226,7 @@ void add(const Group& group, std::size_t number, bool is_alone, Assembly& all) {
     if (!is_alone) node.link = group.gpu.within_node;
     if (group.instance && group.instance->host_memory_bytes)
       node.host_memory_bytes = group.instance->host_memory_bytes->value;
+    node.rented_whole = group.instance && group.instance->price_usd_per_hour;
     zones[node.zone] = true;
     all.nodes.push_back(std::move(node));
   }

@@ -1,4 +1,5 @@
 // sextant calibrate: coefficients from runs, what the runs do not tell, and which runs to take next.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "ask/runs/log_runs.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
+#include "calibrate/validate.h"
 #include "cli/command_line/checks.h"
 #include "cli/fit/describe_fit.h"
 #include "cli/plan/suggestions.h"
@@ -66,6 +68,23 @@ void print_fit(const Options& options, const Coefficients& fitted, const Split& 
   if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
 }
 
+// Says how far the fit is from the runs that it was fitted to.
+void print_errors_in_sample(const Runs& runs, const Coefficients& fitted) {
+  constexpr double kPoor = 0.25;
+  const Accuracy accuracy = validate(runs, fitted);
+  const ErrorSummary &tasks = accuracy.in_sample_tasks, &iterations = accuracy.in_sample_iterations;
+  std::string text = "median error on these runs:";
+  if (tasks.count > 0) text += " tasks " + format_percent(tasks.median, 1);
+  if (iterations.count > 0)
+    text += (tasks.count > 0 ? "," : "") + std::string(" iterations ") + format_percent(iterations.median, 1);
+  print_line(text);
+  if (std::max(tasks.median, iterations.median) <= kPoor) return;
+  say(
+      {"Warning: the coefficients do not reproduce the runs: do the cluster, the configuration and the lengths "
+       "belong to "
+       "the log? (sextant check names the task)"});
+}
+
 // Exit code of the suggestions.
 int suggest(const Options& options, const CandidateExperiments& candidates, const Coefficients& fitted) {
   const std::vector<Suggestion> suggestions =
@@ -103,6 +122,7 @@ int run(const Options& options) {
   const Coefficients fitted = in_file(first, [&] { return fit_as_asked(options.fit, all, split.fit, start); });
   save_document(options.out, fitted);
   print_fit(options, fitted, split);
+  if (!options.json) print_errors_in_sample(subset(all, split.fit), fitted);
   say_wrote(options.out);
   const int suggested = options.suggest > 0 ? suggest(options, candidates, fitted) : kDone;
   return fitted.fit->converged ? suggested : kAnswerIsNo;

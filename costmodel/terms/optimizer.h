@@ -3,8 +3,11 @@
 // Adam reads parameter, gradient and two moments and writes parameter and moments: by default seven passes of
 // four bytes over the parameters that a device holds, once per mini-batch; over its shard of them from ZeRO
 // stage 1 on. The moments have their own format, and without a master copy the parameter has its stored one. An
-// offloaded optimizer sends the gradients to the host and takes the weights back.
+// offloaded optimizer sends the gradients to the host, whose processors update the parameters of all devices of
+// the node, and takes the weights back.
 #pragma once
+
+#include <algorithm>
 
 #include "costmodel/problem/problem.h"
 #include "costmodel/terms/data_parallel.h"
@@ -30,6 +33,19 @@ template <typename T>
   return held / s.task.sharding_devices();
 }
 
+// Parameters that the processors of one host update in a second: ZeRO-Offload's CPU-Adam takes 0.22 to 0.26 s for
+// 10^9 on two sockets (Ren et al. 2021, table 4). Later hosts have up to twice the memory bandwidth.
+inline constexpr double kHostAdamParametersPerS = 4e9;
+
+// Seconds in which the host updates the parameters of all devices of the task on this device's node.
+template <typename T>
+[[nodiscard]] double host_adam_s(const StageOfTask<T>& s, double parameters_of_device, DeviceId device) {
+  const Cluster& cluster = s.problem.cluster();
+  const int of_node = cluster.nodes()[cluster.node_of(device).index()].devices;
+  const double sharing = std::min(static_cast<double>(of_node), static_cast<double>(s.task.devices.size()));
+  return sharing * parameters_of_device / kHostAdamParametersPerS;
+}
+
 template <typename T>
 [[nodiscard]] T optimizer_s(const StageOfTask<T>& s) {
   const double parameters = s.task.mini_batches * optimized_parameters(s);
@@ -37,7 +53,8 @@ template <typename T>
     const double bytes = parameters * (s.task.gradient_bytes + s.task.weight_bytes);
     return max_over_devices(s, [&](DeviceId d) {
       return T(bytes / (s.problem.coefficient(CoefficientId::host_link_efficiency, d) *
-                        s.problem.hardware.host_bytes_per_s(d)));
+                        s.problem.hardware.host_bytes_per_s(d)) +
+               host_adam_s(s, parameters, d));
     });
   }
   return max_over_devices(s, [&](DeviceId d) {

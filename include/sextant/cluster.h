@@ -80,6 +80,7 @@ struct Node {
   std::optional<double> host_memory_bytes;
   std::optional<LinkRate> link;  // between devices of this node, if it differs from the level's
   std::optional<double> network_bytes_per_s = {};  // all adapters together, one direction; absent: no limit
+  bool rented_whole = false;  // a plan that uses one of its devices pays for all, as for an instance of a cloud
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -117,7 +118,7 @@ class Cluster {
  public:
   static constexpr std::string_view kKind = "cluster";
   // 1.1: measurements of devices and links, environment. 1.2: capacities of links.
-  static constexpr SchemaVersion kVersion{1, 2};
+  static constexpr SchemaVersion kVersion{1, 3};
 
   Cluster() = default;
   // Checks the whole cluster: node types exist, names are unique, links cover every pair of devices. Throws

@@ -4,6 +4,7 @@
 // are those of the cluster document (price_usd_per_hour of a device type).
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "sextant/cluster.h"
@@ -71,7 +72,10 @@ inline constexpr double kTieUsdPerHour = 1e-9;
 // The sum of the shares by which limits are exceeded; zero if all are respected.
 [[nodiscard]] double overrun_of(const Objective& objective, double iteration_s, const Rented& rented);
 
-// Rented devices and their price. A device of several tasks counts once. No price means free; see check_prices.
+// The number of devices, and their price with that of the rest of nodes that are rented whole. No price means
+// free; see check_prices.
+[[nodiscard]] Rented rented_devices(const std::set<DeviceId>& used, const Cluster& cluster);
+// Same as above, for the devices of a plan. A device of several tasks counts once.
 [[nodiscard]] Rented rented_by(const Plan& plan, const Cluster& cluster);
 
 // True if all device types of the cluster's nodes have a price.

@@ -33,6 +33,7 @@ enum class UnstatedQuantity {
   decode_batch_sequences,  // an engine's maximum decode batch: logarithm of the factor on the plan's
   memory_share,            // memory for weights and KV cache: share of a device's beyond the plan's
   prefill_chunk_tokens,    // prompt tokens that pass at once: logarithm of the factor on the plan's
+  rule_reward_s,           // seconds of a rule-based reward a sequence, beyond the workflow's
 };
 
 struct Unstated {
@@ -78,7 +79,7 @@ inline constexpr const char* kWeightSync = "weight_sync";
 // A document with runs, and the clusters, workflows and plans that they refer to by name.
 struct Runs {
   static constexpr std::string_view kKind = "runs";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};
 
   std::map<std::string, Cluster> clusters;
   std::map<std::string, Workflow> workflows;

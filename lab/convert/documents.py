@@ -339,13 +339,14 @@ def fixed_length(tokens):
 
 
 def workflow(name, models, tasks, prompts, prompt_tokens, response_tokens, precision="bf16", algorithm="custom",
-             mode="synchronous", staleness=0.0, streamed_parts=1, responses_per_prompt=1, mini_batches=1):
+             mode="synchronous", staleness=0.0, streamed_parts=1, responses_per_prompt=1, mini_batches=1,
+             rule_reward_s=0.0):
     out = {"name": name, "algorithm": algorithm, "mode": mode, "staleness": float(staleness)}
     if streamed_parts > 1:
         out["streamed_parts"] = streamed_parts
     out.update({"models": models, "tasks": tasks, "prompts": prompts, "responses_per_prompt": responses_per_prompt,
                 "mini_batches": mini_batches, "prompt_tokens": prompt_tokens, "response_tokens": response_tokens,
-                "precision": precision, "rule_reward_s_per_sequence": 0.0})
+                "precision": precision, "rule_reward_s_per_sequence": rule_reward_s})
     return out
 
 
@@ -499,7 +500,7 @@ class Runs:
 
     def text(self, source):
         """The document with an entry a line. Its provenance is constant: equal sources give equal bytes."""
-        out = ['"schema": "sextant.runs/1.0"',
+        out = ['"schema": "sextant.runs/1.1"',
                '"provenance": ' + text_of({"tool_version": "lab/convert", "command": f"lab/convert/convert {source}",
                                            "time_utc": "2026-01-01T00:00:00Z", "host": "any"})]
         for section in ("clusters", "workflows", "plans"):

@@ -48,7 +48,7 @@ class Iteration:
         self.gpus, self.gpus_per_node, self.models = gpus, gpus_per_node, models
         self.tasks = {}
         self.mode, self.staleness, self.streamed_parts = "synchronous", 0.0, 1
-        self.weight_sync, self.bucket_bytes = "shortest", 0.0
+        self.weight_sync, self.bucket_bytes, self.rule_reward_s = "shortest", 0.0, 0.0
         self.prompts = self.responses_per_prompt = self.mini_batches = 1
         self.prompt_tokens = self.response_tokens = None
         self.iteration_s, self.timers, self.waits = [], {}, {}
@@ -80,7 +80,8 @@ def _workflow(iteration):
     return workflow(iteration.name, dict(sorted(models.items())), tasks, iteration.prompts, iteration.prompt_tokens,
                     iteration.response_tokens, algorithm=algorithm, mode=iteration.mode,
                     staleness=iteration.staleness, streamed_parts=iteration.streamed_parts,
-                    responses_per_prompt=iteration.responses_per_prompt, mini_batches=iteration.mini_batches)
+                    responses_per_prompt=iteration.responses_per_prompt, mini_batches=iteration.mini_batches,
+                    rule_reward_s=iteration.rule_reward_s)
 
 
 def _stage_layers(task, layers):

@@ -175,6 +175,9 @@ def set_passes(record, layout, task):
             execution["weight_precision"] = "bf16"
     if trains:
         task.recompute = "full" if workload.get("activation_recompute") or "recompute" in workload else "none"
+        if record.is_verl:
+            # Both trainers: reduce_dtype of verl's FSDP, grad_reduce_in_fp32 of its Megatron.
+            execution["gradient_precision"] = "fp32"
         execution["offload_optimizer"] = layout.get("optimizer_offload_fraction", 0) > 0
     is_own_model = role_of(task.name) == "actor"
     execution["offload_weights"] = any(

@@ -203,16 +203,14 @@ struct Rental {
 };
 
 Rented rent_of(const UnitSpace& space, int share) {
-  const Cluster& cluster = space.request().cluster;
-  Rented rented;
+  std::set<DeviceId> used;  // the first units of each class
   for (std::size_t c = 0; c < space.classes().size(); ++c) {
     const UnitClass& units = space.classes()[c];
-    const double devices = static_cast<double>(space.units_of(share, c)) * units.devices;
-    const auto& price = cluster.type_of(DeviceId{units.units.front().front()}).price_usd_per_hour;
-    rented.devices += devices;
-    if (price) rented.usd_per_hour += devices * price->value;
+    for (int k = 0; k < space.units_of(share, c); ++k) {
+      for (const int device : units.units[static_cast<std::size_t>(k)]) used.insert(DeviceId{device});
+    }
   }
-  return rented;
+  return rented_devices(used, space.request().cluster);
 }
 
 bool has_pinned(const UnitSpace& space, int share) {

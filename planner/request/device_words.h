@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -46,8 +47,12 @@ class DevicePrices {
  public:
   explicit DevicePrices(const Cluster& cluster) {
     for (int d = 0; d < cluster.device_count(); ++d) {
-      const auto& price = cluster.type_of(DeviceId{d}).price_usd_per_hour;
-      usd_per_hour_.push_back(price ? price->value : 0.0);
+      const DeviceId device{d};
+      const Node& node = cluster.nodes()[cluster.node_of(device).index()];
+      const auto& price = cluster.type_of(device).price_usd_per_hour;
+      const double usd_per_hour = price ? price->value : 0.0;
+      usd_per_hour_.push_back(node.rented_whole ? node.devices * usd_per_hour : usd_per_hour);
+      paid_with_.push_back(node.rented_whole ? cluster.node_of(device).value : -1 - d);
     }
   }
 
@@ -55,19 +60,26 @@ class DevicePrices {
   template <typename Used>
   [[nodiscard]] Rented rented(std::size_t words, const Used& used) const {
     Rented rented;
-    for (std::size_t word = 0; word < words; ++word) rent(word, used(word), rented);
+    int paid = kNone;  // with what the device before was paid
+    for (std::size_t word = 0; word < words; ++word) rent(word, used(word), paid, rented);
     return rented;
   }
 
  private:
-  void rent(std::size_t word, std::uint64_t devices, Rented& rented) const {
+  static constexpr int kNone = std::numeric_limits<int>::min();
+
+  void rent(std::size_t word, std::uint64_t devices, int& paid, Rented& rented) const {
     rented.devices += std::popcount(devices);
-    for (; devices != 0; devices &= devices - 1)
-      rented.usd_per_hour +=
-          usd_per_hour_[kWordBits * word + static_cast<std::size_t>(std::countr_zero(devices))];
+    for (; devices != 0; devices &= devices - 1) {
+      const std::size_t device = kWordBits * word + static_cast<std::size_t>(std::countr_zero(devices));
+      if (paid_with_[device] != paid) rented.usd_per_hour += usd_per_hour_[device];
+      paid = paid_with_[device];
+    }
   }
 
-  std::vector<double> usd_per_hour_;  // by device; zero if no price is known
+  // The price of each device, or of its node if that is rented whole; zero if no price is known.
+  std::vector<double> usd_per_hour_;
+  std::vector<int> paid_with_;  // the node that is rented whole, or a number of the device's own
 };
 
 }  // namespace sextant

@@ -66,18 +66,26 @@ double overrun_of(const Objective& objective, double iteration_s, const Rented& 
          overrun(usd_per_iteration(rented, iteration_s), objective.max_usd_per_iteration);
 }
 
+Rented rented_devices(const std::set<DeviceId>& used, const Cluster& cluster) {
+  Rented rented{static_cast<double>(used.size()), 0};
+  const Node* last = nullptr;
+  for (const DeviceId device : used) {  // by nodes
+    const Node& node = cluster.nodes()[cluster.node_of(device).index()];
+    const auto& price = cluster.type_of(device).price_usd_per_hour;
+    const int paid = !node.rented_whole ? 1 : &node != last ? node.devices : 0;
+    if (price) rented.usd_per_hour += paid * price->value;
+    last = &node;
+  }
+  return rented;
+}
+
 Rented rented_by(const Plan& plan, const Cluster& cluster) {
   std::set<DeviceId> used;
   for (const auto& [name, task] : plan.tasks) {
     const std::set<DeviceId> of_task = task.devices();
     used.insert(of_task.begin(), of_task.end());
   }
-  Rented rented{static_cast<double>(used.size()), 0};
-  for (const DeviceId device : used) {
-    const auto& price = cluster.type_of(device).price_usd_per_hour;
-    if (price) rented.usd_per_hour += price->value;
-  }
-  return rented;
+  return rented_devices(used, cluster);
 }
 
 bool has_prices(const Cluster& cluster) {

@@ -77,6 +77,21 @@ TEST(Fit, OutliersDoNotDragIt) {
   EXPECT_NEAR(find(fitted, CoefficientId::inference_efficiency).value / 0.9, 1, kDrag);
 }
 
+// One run, all times of which are three times those of the start: the fit follows it, although its priors hold.
+TEST(Fit, FollowsAFactorOfAllTimes) {
+  for (const double factor : {3.0, 0.4}) {
+    Runs runs = synthetic_runs(synthetic_truth());
+    runs.runs.resize(1);
+    sextant::Run& run = runs.runs.front();
+    run.iteration.samples_s[0] *= factor;
+    for (auto& [task, timing] : run.tasks) timing.samples_s[0] *= factor;
+    const Coefficients fitted = fit_coefficients(runs, names_of(runs), {}, synthetic_truth());
+    const Prediction prediction =
+        predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), fitted, run.framework);
+    EXPECT_NEAR(prediction.iteration_s / run.iteration.median_s(), 1, 0.15) << factor;
+  }
+}
+
 TEST(Fit, WhatTheRunsDoNotShowKeepsItsPrior) {
   const Coefficients truth = synthetic_truth();
   const Runs all = synthetic_runs(truth);

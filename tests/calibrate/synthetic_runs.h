@@ -82,9 +82,14 @@ inline Runs synthetic_runs(const Coefficients& truth, double noise = 0, unsigned
       run.cluster = cluster.name();
       run.workflow = workflow.name;
       run.framework = "synthetic";
-      run.iteration = noisy(prediction.iteration_s);
       for (const auto& [name, task] : prediction.tasks) run.tasks[name] = noisy(task.time_s);
       if (prediction.weight_sync_s > 0) run.tasks[kWeightSync] = noisy(prediction.weight_sync_s);
+      // The noise of an iteration is that of its parts.
+      double iteration_s = prediction.iteration_s - prediction.weight_sync_s;
+      for (const auto& [name, task] : prediction.tasks) iteration_s -= task.time_s;
+      iteration_s = noisy(iteration_s).samples_s.front();
+      for (const auto& [name, timing] : run.tasks) iteration_s += timing.samples_s.front();
+      run.iteration.samples_s = {iteration_s};
       runs.runs.push_back(std::move(run));
     }
   }

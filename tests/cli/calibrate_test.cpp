@@ -14,6 +14,7 @@
 namespace sextant::test {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -296,6 +297,31 @@ TEST_F(CalibrateCommand, NamesWhatTheRunsShowInCombinationOnly) {
   save_document(runs_, test::overhead_runs(4));
   EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out,
               Not(HasSubstr("identified only in combination")));
+}
+
+// A machine three times slower than all priors say: the coefficients follow. Times that nothing explains: a warning.
+TEST_F(CalibrateCommand, SaysHowFarItIsFromItsOwnRuns) {
+  Runs runs = load_document<Runs>(runs_).content;
+  for (sextant::Run& run : runs.runs) {
+    for (double& sample : run.iteration.samples_s) sample *= 3;
+    for (auto& [task, timing] : run.tasks) {
+      for (double& sample : timing.samples_s) sample *= 3;
+    }
+  }
+  save_document(runs_, runs);
+  const Printed slow = calibrate({"--cross-validate", "none"});
+  EXPECT_THAT(slow.out, ContainsRegex("median error on these runs: tasks [0-9.]+ %, iterations [0-9.]+ %"));
+  EXPECT_THAT(slow.err, Not(HasSubstr("do not reproduce the runs")));
+  int sign = 0;
+  for (sextant::Run& run : runs.runs) {
+    const double factor = ++sign % 2 == 0 ? 30 : 1.0 / 30;
+    for (double& sample : run.iteration.samples_s) sample *= factor;
+    for (auto& [task, timing] : run.tasks) {
+      for (double& sample : timing.samples_s) sample *= factor;
+    }
+  }
+  save_document(runs_, runs);
+  EXPECT_THAT(calibrate({"--cross-validate", "none"}).err, HasSubstr("do not reproduce the runs"));
 }
 
 TEST_F(CalibrateCommand, NamesRunsThatLieFarFromAllOthers) {

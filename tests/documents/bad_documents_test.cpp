@@ -27,14 +27,14 @@ const Bad kClusters[] = {
      "/schema: expected a sextant.cluster document, got \"sextant.plan/1.0\"; to make one: sextant probe --out "
      "cluster.json, or without measuring sextant plan --gpus ... --save-inputs FOLDER"},
     {"future_major",
-     "/schema: \"sextant.cluster/2.0\" was written by a newer Sextant; this one reads sextant.cluster/1.2"},
+     "/schema: \"sextant.cluster/2.0\" was written by a newer Sextant; this one reads sextant.cluster/1.3"},
     {"future_minor",
-     "/schema: \"sextant.cluster/1.3\" was written by a newer Sextant; this one reads sextant.cluster/1.2"},
+     "/schema: \"sextant.cluster/1.4\" was written by a newer Sextant; this one reads sextant.cluster/1.3"},
     {"negative", "/nodes/1/devices: expected an integer >= 1, got -2"},
     {"missing_member", "/nodes/1: missing member \"devices\""},
     {"unknown_member",
      "/nodes/1/devcies: unknown member; known ones are name, region, zone, device_type, devices, "
-     "host_memory_bytes, link, network_bytes_per_s"},
+     "host_memory_bytes, link, network_bytes_per_s, rented_whole"},
     {"unknown_end", "/link_exceptions/0/to: unknown device \"virginia-0/4\""},
     {"missing_level", "/links/between_regions: missing; nodes \"virginia-0\" and \"ohio-0\" meet there"},
     {"nan",

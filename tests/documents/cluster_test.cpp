@@ -320,7 +320,7 @@ TEST(ClusterTest, WritesItsVersionAndReadsTheOneBefore) {
   EXPECT_TRUE(document.content.environment().empty());
   document.content.set_environment({{"NCCL_ALGO", "Ring"}});
   const std::string text = format_document(document);
-  EXPECT_NE(text.find("\"sextant.cluster/1.2\""), std::string::npos);
+  EXPECT_NE(text.find("\"sextant.cluster/1.3\""), std::string::npos);
   EXPECT_EQ(parse_document<Cluster>(text).content, document.content);
 }
 

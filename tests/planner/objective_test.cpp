@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
+#include <set>
 
 #include "planner/exact/exact.h"
 #include "planner/exact/exhaustive.h"
+#include "planner/request/device_words.h"
 #include "sextant/error.h"
 #include "sextant/planners.h"
 #include "tests/planner/planning_case.h"
@@ -57,6 +60,36 @@ TEST(Objective, RentedDevicesAreCountedOnce) {
   EXPECT_EQ(rented.devices, 3);
   EXPECT_DOUBLE_EQ(rented.usd_per_hour, 4.5);
   EXPECT_DOUBLE_EQ(usd_per_iteration(rented, 7200), 9.0);
+}
+
+// One device of a node that is rented whole costs as much as all of them; the search counts as the answer does.
+TEST(Objective, NodesThatAreRentedWholeArePaidWhole) {
+  const Cluster by_device = priced();
+  std::vector<Node> nodes = by_device.nodes();
+  for (Node& node : nodes) node.rented_whole = true;
+  const Cluster whole(by_device.name(), by_device.device_types(), nodes, by_device.levels());
+  std::mt19937 random(7);
+  for (int trial = 0; trial < 200; ++trial) {
+    std::set<DeviceId> used;
+    for (int k = 0; k < 1 + trial % 20; ++k) {
+      used.insert(DeviceId{static_cast<int>(random() % static_cast<unsigned>(whole.device_count()))});
+    }
+    std::set<std::size_t> touched;
+    for (const DeviceId device : used) touched.insert(whole.node_of(device).index());
+    double usd = 0;
+    for (const std::size_t n : touched)
+      usd += nodes[n].devices * whole.device_types().at(nodes[n].device_type).price_usd_per_hour->value;
+    const Rented rented = rented_devices(used, whole);
+    EXPECT_DOUBLE_EQ(rented.usd_per_hour, usd);
+    EXPECT_EQ(rented.devices, used.size());
+    std::vector<std::uint16_t> numbers;
+    for (const DeviceId device : used) numbers.push_back(static_cast<std::uint16_t>(device.value));
+    const auto set = device_set(numbers, static_cast<std::size_t>(whole.device_count()));
+    const Rented searched =
+        DevicePrices(whole).rented(set.size(), [&set](std::size_t word) { return set[word]; });
+    EXPECT_DOUBLE_EQ(searched.usd_per_hour, usd);
+    EXPECT_LE(rented_devices(used, by_device).usd_per_hour, usd);
+  }
 }
 
 TEST(Objective, LimitsThatAreExceededAddUp) {

@@ -184,6 +184,8 @@ MeasuredTask pass_of(const VerlConfig& config, const std::string& name, Measured
   if (is_megatron(config) && is_training) execution.zero_stage = 1;
   if (role_of_task(name) == "actor") execution.lora_rank = config.count(kModel + "lora_rank").value_or(0);
   set_experts(config, task);
+  // reduce_dtype of verl's FSDP, grad_reduce_in_fp32 of its Megatron.
+  if (is_training) execution.gradient_precision = Precision::fp32;
   if (is_training) set_recompute(config, iteration, task);
   set_micro_batch_of(config, iteration, task);
   return task;

@@ -48,6 +48,8 @@ TEST(ClusterFromText, HasTheNetworkThatIsAskedFor) {
   EXPECT_EQ(cluster.levels().at(LinkLevel::within_zone).bytes_per_s.value, 100e9 / 8);
   EXPECT_EQ(cluster.nodes().front().network_bytes_per_s, 8 * 100e9 / 8);
   EXPECT_EQ(cluster_made("2xp5.48xlarge").cluster.nodes().front().network_bytes_per_s, 3200e9 / 8);
+  EXPECT_TRUE(cluster_made("2xp5.48xlarge").cluster.nodes().front().rented_whole);
+  EXPECT_FALSE(cluster.nodes().front().rented_whole);
   EXPECT_EQ(cluster_made("2xp5.48xlarge").cluster.levels().at(LinkLevel::within_zone).bytes_per_s.value,
             400e9 / 8);
   // One adapter of 25 Gbit/s for a whole node.

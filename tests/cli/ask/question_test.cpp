@@ -66,6 +66,22 @@ TEST(Question, TakesALayoutInWords) {
   EXPECT_THAT(refusal(""), HasSubstr("the plan is missing"));
 }
 
+TEST(Question, ARuleTakesTheSecondsThatItIsGiven) {
+  const std::string asked =
+      "predict --gpus 4x8xH100 --model Qwen3-14B --framework verl --prompts 512 --responses 8 --train fsdp=32 "
+      "--rollout tp=2";
+  const Printed free = sextant(asked), paid = sextant(asked + " --reward-model rule=0.0025");
+  EXPECT_THAT(free.err, HasSubstr("--reward-model rule=0 (seconds for a response)"));
+  EXPECT_THAT(paid.err, Not(HasSubstr("--reward-model")));
+  EXPECT_THAT(free.out, Not(HasSubstr("rule reward")));
+  EXPECT_THAT(paid.out, HasSubstr("rule reward          10.2 s"));  // 4096 responses
+  for (const char* wrong : {"rule=", "rule=-1", "rule=1e9", "rule=2ms", "rule=nan"}) {
+    const Printed refused = sextant(asked + " --reward-model " + wrong);
+    EXPECT_EQ(refused.exit_code, 2) << wrong;
+    EXPECT_THAT(refused.err, HasSubstr("expected rule=SECONDS")) << wrong;
+  }
+}
+
 TEST(Question, EnginesThatOnlyGenerateAreRefusedForTraining) {
   for (const char* engine : {"vllm", "sglang", "tensorrt-llm", "lmdeploy", "vllm-0.6"}) {
     const std::string words = "--gpus 8xH100 --model Qwen3-8B --framework " + std::string(engine);

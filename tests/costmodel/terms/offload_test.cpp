@@ -73,11 +73,24 @@ TEST(Offload, TheOptimizerOnTheHost) {
   execution.offload_optimizer = true;
   const auto training = offloading(kTraining, execution);
   training->set(optimizer_traffic_weight, 1);  // of the device, which does not run it
-  // Gradients down and weights up, 2 bytes each.
-  EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 10.0);
+  // Gradients down and weights up, 2 bytes each, between which the host updates the parameters.
+  const double update_s = 480 / terms::kHostAdamParametersPerS;
+  EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 10.0 + update_s);
   EXPECT_EQ(terms::offload_s(training->at(), 0.0), 0);
   training->set(host_link_efficiency, 0.25);
-  EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 2.5);
+  EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 2.5 + update_s);
+}
+
+// The processors of a host work for all devices of its node. 72 billion parameters on one node of eight: 18 s.
+TEST(Offload, TheHostUpdatesTheParametersOfItsNode) {
+  Execution execution;
+  execution.offload_optimizer = true;
+  execution.zero_stage = 1;
+  const TermCase two(kTraining, with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), execution), small_workflow(),
+                     with_hosts());
+  EXPECT_DOUBLE_EQ(terms::host_adam_s(two.at(), 36e9, DeviceId{0}), 18);
+  const auto one = offloading(kTraining, execution);
+  EXPECT_DOUBLE_EQ(terms::host_adam_s(one->at(), 72e9, DeviceId{0}), 18);
 }
 
 // On the device, which moves 50 bytes/s: parameter (read and written) and gradient in fp32, and the moments
@@ -104,7 +117,8 @@ TEST(Offload, OncePerMiniBatchOfTheShard) {
   workflow.mini_batches = 3;
   const TermCase training(kTraining, with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), execution), workflow,
                           with_hosts());
-  EXPECT_DOUBLE_EQ(terms::optimizer_s(training.at()), 3 * 240 * (2 + 2) / 10.0);
+  EXPECT_DOUBLE_EQ(terms::optimizer_s(training.at()),
+                   3 * 240 * (2 + 2) / 10.0 + 3 * 480 / terms::kHostAdamParametersPerS);
 }
 
 }  // namespace
