@@ -227,12 +227,12 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
 
 void read_slime_pools(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   const int nodes = settings.count("actor-num-nodes", 1, TrainerSettings::kMaxNodes),
-            per_node = settings.count("actor-num-gpus-per-node", kSlimeNode, TrainerSettings::kMaxGpusPerNode),
-            of_engines = settings.count("num-gpus-per-node", kSlimeNode, TrainerSettings::kMaxGpusPerNode);
+            per_node = settings.count("actor-num-gpus-per-node", kSlimeNode, TrainerSettings::kMaxGpusPerNode);
   const int trainer = take_pool("trainer", nodes, per_node, problem.cluster, config);
   for (auto& [name, task] : config.tasks) task.pool = trainer;
   if (settings.flag("colocate", false)) return;
-  const int gpus = settings.count("rollout-num-gpus", nodes * per_node);
+  const int gpus = settings.count("rollout-num-gpus", nodes * per_node),
+            of_engines = settings.count("num-gpus-per-node", kSlimeNode, TrainerSettings::kMaxGpusPerNode);
   const bool is_whole = gpus % of_engines == 0;
   config.tasks.at(kSlimeEngine).pool = take_pool("rollout", is_whole ? gpus / of_engines : 1,
                                                  is_whole ? of_engines : gpus, problem.cluster, config);
