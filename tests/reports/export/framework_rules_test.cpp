@@ -665,6 +665,15 @@ TEST(Rules, BatchesThatDoNotDivideAreRefused) {
   EXPECT_THAT(roll.exported().refusal, ::testing::HasSubstr("100 prompts over 8 replicas of actor_training"));
 }
 
+// vLLM has at least a token of a step for every sequence (vllm/config/scheduler.py).
+TEST(Rules, RollDecodesNoMoreSequencesThanAStepHasTokens) {
+  PlainProblem problem("roll", false);
+  TaskPlan& engine = problem.plan.tasks.at(task_names::kActorGeneration);
+  engine.execution.prefill_chunk_tokens = 512;
+  engine.decode_batch_sequences = 1000;
+  EXPECT_THAT(problem.exported().text, ::testing::HasSubstr("max_num_seqs: 512\n"));
+}
+
 TEST(Rules, RollUsesEqualNodes) {
   PlainProblem problem("roll", false);
   std::vector<Node> nodes(problem.cluster.nodes().begin(), problem.cluster.nodes().end());
