@@ -210,9 +210,9 @@ void read_slime_gpus(const TrainerSettings& settings, RunFacts& facts) {
   GpuShape shape{settings.count("actor-num-nodes", 1, TrainerSettings::kMaxNodes),
                  settings.count("actor-num-gpus-per-node", kUsualNode, TrainerSettings::kMaxGpusPerNode)};
   if (!settings.flag("colocate", false)) {
-    const int gpus = settings.count("rollout-num-gpus", shape.nodes * shape.gpus_per_node);
-    shape = shape_of_pools(
-        shape, gpus % kUsualNode == 0 ? GpuShape{gpus / kUsualNode, kUsualNode} : GpuShape{1, gpus});
+    const int gpus = settings.count("rollout-num-gpus", shape.nodes * shape.gpus_per_node),
+              node = settings.count("num-gpus-per-node", kUsualNode, TrainerSettings::kMaxGpusPerNode);
+    shape = shape_of_pools(shape, gpus % node == 0 ? GpuShape{gpus / node, node} : GpuShape{1, gpus});
   }
   facts.nodes = shape.nodes;
   facts.gpus_per_node = shape.gpus_per_node;

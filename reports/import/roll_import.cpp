@@ -48,15 +48,12 @@ void take_strategies(TrainerSettings& settings, RunFacts& facts) {
 void read_roll_gpus(const TrainerSettings& settings, RunFacts& facts) {
   facts.gpus_per_node = settings.count("num_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode);
   int last = 0;
-  const auto add = [&](const std::string& role, bool is_there) {
+  // Roles that do not run count too (roll/configs/base_config.py).
+  for (const std::string role : {"actor_train", "actor_infer", "reference", "critic"}) {
     const std::string key = role + ".device_mapping";
-    if (is_there && settings.has(key))
+    if (settings.has(key))
       last = std::max(last, listed_devices(settings.text(key, ""), settings.place_of(key)).back());
-  };
-  add("actor_train", true);
-  add("actor_infer", true);
-  add("reference", facts.has_reference);
-  add("critic", facts.has_critic);
+  }
   facts.nodes = 1 + last / facts.gpus_per_node;
 }
 

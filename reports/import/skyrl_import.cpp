@@ -1,6 +1,7 @@
 // Configurations of SkyRL: Hydra overrides behind a program of skyrl_train or skyrl.train, and YAML files, for its FSDP
-// trainers. Keys and defaults are those of skyrl/train/config/ppo_base_config.yaml (1331ec7d373c); the names since the
-// dataclasses are those of skyrl/train/config/legacy.py (f78dc753dc1f), github.com/NovaSky-AI/SkyRL.
+// trainers. Keys and defaults are those of skyrl/train/config/config.py (a9564572eb8e, 2026-08-21). Names of
+// skyrl/train/config/ppo_base_config.yaml (1331ec7d373c, 2026-03-02) are read too, with its defaults: the dataclasses
+// renamed them (skyrl/train/config/legacy.py, f78dc753dc1f), github.com/NovaSky-AI/SkyRL.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 
 const std::string kSkyEngine = "generator.inference_engine.";
 const std::string kSkyPlacement = "trainer.placement.";
+const std::string kSkyPacking = "trainer.remove_microbatch_padding";
 
 // Options of the engine that stood in "generator." with other names.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSkyRenamed{
@@ -37,13 +39,19 @@ constexpr std::array<std::string_view, 11> kSkyMoved{"model_dtype",
                                                      "gpu_memory_utilization",
                                                      "enable_chunked_prefill"};
 
-void rename_engine_options(TrainerSettings& settings) {
-  const auto rename = [&](std::string_view old_name, std::string_view name) {
-    const std::string key = "generator." + std::string(old_name);
-    if (settings.has(key)) settings.rename(key, kSkyEngine + std::string(name));
+void rename_old_options(TrainerSettings& settings) {
+  bool is_old = false;
+  const auto rename = [&](const std::string& key, const std::string& new_key) {
+    if (!settings.has(key)) return;
+    settings.rename(key, new_key);
+    is_old = true;
   };
-  for (const auto& [old_name, name] : kSkyRenamed) rename(old_name, name);
-  for (const std::string_view name : kSkyMoved) rename(name, name);
+  for (const auto& [old_name, name] : kSkyRenamed)
+    rename("generator." + std::string(old_name), kSkyEngine + std::string(name));
+  for (const std::string_view name : kSkyMoved)
+    rename("generator." + std::string(name), kSkyEngine + std::string(name));
+  if (is_old) settings.assume(kSkyEngine + "enforce_eager", true);  // the default until 059e6d9f7 (2026-06-22)
+  rename("trainer.use_sample_packing", kSkyPacking);  // until 8cd5f165d (2026-06-01), still accepted
 }
 
 bool is_colocated(const TrainerSettings& settings) {
@@ -105,7 +113,7 @@ void read_sky_batches(const TrainerSettings& settings, RunFacts& facts) {
 
 RunFacts read_skyrl_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
-  rename_engine_options(settings);
+  rename_old_options(settings);
   const std::string strategy = settings.text("trainer.strategy", "fsdp2");
   if (strategy != "fsdp" && strategy != "fsdp2")
     throw_bad_input(settings.place_of("trainer.strategy") + ": expected fsdp or fsdp2, got " + strategy +
@@ -143,7 +151,7 @@ void read_sky_engine(const TrainerSettings& settings, const TrainerProblem& prob
   task.options.decode_batch_sequences = settings.count(kSkyEngine + "max_num_seqs", 1024);
   execution.prefill_chunk_tokens = settings.count(kSkyEngine + "max_num_batched_tokens", 8192);
   execution.shared_prompts = settings.flag(kSkyEngine + "enable_prefix_caching", true);
-  execution.cuda_graphs = !settings.flag(kSkyEngine + "enforce_eager", true);
+  execution.cuda_graphs = !settings.flag(kSkyEngine + "enforce_eager", false);
   execution.offload_weights = is_colocated(settings);
   complete_layout(name, problem, 0, 0, config);
   constexpr double kDefaultFraction = 0.8;
@@ -159,7 +167,7 @@ void read_sky_trainer(const Task& named, const TrainerSettings& settings, const 
   const bool trains = named.kind == TaskKind::training;
   execution.context_parallel = settings.count(root + "sequence_parallel_size", 1);
   execution.sharded_over = std::max(0, settings.integer(root + "fsdp_config.fsdp_size", -1));
-  execution.packed = settings.flag("trainer.use_sample_packing", true);
+  execution.packed = settings.flag(kSkyPacking, true);
   execution.micro_batch_tokens = 0;
   task.options.micro_batch_sequences = settings.count(
       trains ? "trainer.micro_train_batch_size_per_gpu" : "trainer.micro_forward_batch_size_per_gpu", 1);

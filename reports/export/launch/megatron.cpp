@@ -42,6 +42,8 @@ std::string settle_megatron(Plan& plan, const Workflow& workflow, const Framewor
   static_cast<void>(profile);
   TaskPlan& task = plan.tasks.at(kTrained);
   const TaskPlan before = task;
+  split_sequences_of_experts(plan, workflow);
+  keep_chunks_whole(plan);
   Execution& execution = task.execution;
   if (execution.micro_batch_tokens > 0) {
     const double mean = workflow.prompt_tokens.mean_tokens() + workflow.response_tokens.mean_tokens();
@@ -52,8 +54,9 @@ std::string settle_megatron(Plan& plan, const Workflow& workflow, const Framewor
   execution.zero_stage = std::min(execution.zero_stage, 1);
   if (execution.offload_optimizer) execution.zero_stage = 1;  // the only optimizer that leaves the GPU
   return task == before ? ""
-                        : "actor_training: micro-batches are counted in sequences, and optimizer states are "
-                          "all that is sharded";
+                        : "actor_training: micro-batches are counted in sequences, optimizer states are all "
+                          "that is sharded, sequences of mixtures are split over tensor parallelism, and "
+                          "virtual stages divide the layers of a stage";
 }
 
 // The workflow that has the actor's training alone.
@@ -105,6 +108,16 @@ void write_megatron_flags(const TrainerTask& task, const Workflow& workflow, Tra
   settings.set_shell("data-path", "${DATA_PATH}");
 }
 
+// megatron/core/num_microbatches_calculator.py and pipeline_parallel/schedules.py
+std::string batch_refusal(const TrainerTask& task, const Workflow& workflow) {
+  const int group = micro_batch_group(task), batch = prompts_per_step(workflow) * workflow.responses_per_prompt;
+  const std::string of = replicas_and_micro_batches(kTrained, task);
+  return uneven_refusal(
+      "Megatron", batch, "sequences of an optimizer step",
+      task.data_parallel * task.options.micro_batch_sequences * group,
+      group == 1 ? of : of + " in groups of " + std::to_string(group) + " for virtual stages");
+}
+
 LaunchScript write_megatron(const Plan& plan, const LaunchProblem& problem) {
   LaunchScript script;
   script.plan = plan;
@@ -133,8 +146,11 @@ LaunchScript write_megatron(const Plan& plan, const LaunchProblem& problem) {
         "torchrun starts equally many processes on every node, and the plan has unequal numbers of GPUs";
   if (!script.refusal.empty()) return script;
   const TrainerConfig config = trainer_config_of(nearest.plan, workflow, problem.cluster);
+  const TrainerTask& task = config.tasks.at(kTrained);
+  script.refusal = batch_refusal(task, workflow);
+  if (!script.refusal.empty()) return script;
   TrainerSettings settings;
-  write_megatron_flags(config.tasks.at(kTrained), workflow, settings);
+  write_megatron_flags(task, workflow, settings);
   std::vector<NodeId> ids;
   std::vector<std::string> lines;
   for (const NodeGpus& node : nodes) {

@@ -28,6 +28,7 @@ struct ServerDialect {
   const char* layers = "";              // environment variable with the layers of stages; "": equal ones
   bool spans_nodes = false;             // a server may have GPUs of several nodes
   bool splits_experts = false;          // the rest of the tensor-parallel group splits experts
+  bool limits_batch = false;            // to a sequence for each token of a step
 };
 
 constexpr std::array kVllmLayout{SettingRow{"tensor-parallel-size", Says::tensor},
@@ -46,9 +47,16 @@ constexpr std::array kSglangOptions{SettingRow{"ep-size", Says::experts},
                                     SettingRow{"max-running-requests", Says::decode_sequences},
                                     SettingRow{"chunked-prefill-size", Says::prefill_tokens}};
 
-constexpr ServerDialect kVllmServer{"vllm serve \"$MODEL_PATH\"", kVllmLayout, kVllmOptions,
-                                    "gpu-memory-utilization",     true,        "max-model-len",
-                                    "VLLM_PP_LAYER_PARTITION",    false,       false};
+constexpr ServerDialect kVllmServer{"vllm serve \"$MODEL_PATH\"",
+                                    kVllmLayout,
+                                    kVllmOptions,
+                                    "gpu-memory-utilization",
+                                    true,
+                                    "max-model-len",
+                                    "VLLM_PP_LAYER_PARTITION",
+                                    false,
+                                    false,
+                                    true};
 constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"$MODEL_PATH\"",
                                 kSglangLayout,
                                 kSglangOptions,
@@ -127,6 +135,10 @@ void take_options(const ServerDialect& dialect, const LaunchProblem& problem, La
                           problem.workflow.precision, smallest_memory_bytes(first.devices(), problem.cluster));
   }
   if (!(task == limits)) script.unsaid.push_back({"limits that the plan leaves open are stated", script.plan});
+  const int decoded = task.decode_batch_sequences;
+  if (dialect.limits_batch) keep_batch_within_step(task);
+  if (task.decode_batch_sequences != decoded)
+    script.unsaid.push_back({"vLLM decodes no more sequences together than a step has tokens", script.plan});
 }
 
 void take_layout(const ServerDialect& dialect, const LaunchProblem& problem, LaunchScript& script) {
@@ -169,6 +181,10 @@ std::string placement_refusal(const Replica& replica, std::size_t number, const 
   if (nodes.size() == 1) return "";
   if (!dialect.spans_nodes)
     return name + " has GPUs of several nodes, which vLLM takes by Ray without saying which: sglang says them";
+  const int count = static_cast<int>(nodes.size()), stages = replica.pipeline_parallel();
+  if (stages % count != 0 && count % stages != 0)  // srt/entrypoints/engine.py
+    return name + " has " + std::to_string(stages) + " stages on " + std::to_string(count) +
+           " nodes, and a server has whole stages on a node or whole nodes for a stage";
   std::vector<DeviceId> in_order;
   for (const NodeGpus& one : nodes) {
     if (one.gpus.size() != nodes.front().gpus.size())

@@ -62,6 +62,49 @@ void note_uneven_steps(const Workflow& workflow, TrainerScript& script) {
                          std::to_string(prompts_per_step(workflow)) + " prompts.");
 }
 
+int sequences_per_step(const Workflow& workflow) {
+  return std::max(1, workflow.sequences() / workflow.mini_batches);
+}
+
+std::string uneven_refusal(const std::string& framework, int count, const std::string& unit, int parts,
+                           const std::string& parts_are) {
+  if (count >= parts && count % parts == 0) return "";
+  return framework + " refuses parts that are not whole: " + std::to_string(count) + " " + unit + " over " +
+         parts_are + "; change --prompts, --responses or --mini-batches";
+}
+
+std::string replicas_and_micro_batches(const std::string& name, const TrainerTask& task) {
+  const int sequences = task.options.micro_batch_sequences;
+  return std::to_string(task.data_parallel) + " replicas of " + name +
+         (sequences > 1 ? " with micro-batches of " + std::to_string(sequences) : "");
+}
+
+void split_sequences_of_experts(Plan& plan, const Workflow& workflow) {
+  const auto is_split = [&](const Task& task) {
+    const TaskPlan& planned = plan.tasks.at(task.name);
+    return task.kind != TaskKind::generation &&
+           planned.tensor_parallel(planned.replicas.front().stages.front()) > 1;
+  };
+  const bool has_experts = std::any_of(workflow.tasks.begin(), workflow.tasks.end(), [&](const Task& task) {
+    return is_split(task) && workflow.model_of(task).experts;
+  });
+  for (const Task& task : workflow.tasks) {
+    if (has_experts && is_split(task)) plan.tasks.at(task.name).execution.sequence_parallel = true;
+  }
+}
+
+void keep_chunks_whole(Plan& plan) {
+  for (auto& [name, task] : plan.tasks) {
+    for (const Stage& stage : task.replicas.front().stages) {
+      if (stage.layers % task.execution.virtual_stages != 0) task.execution.virtual_stages = 1;
+    }
+  }
+}
+
+int micro_batch_group(const TrainerTask& task) {
+  return task.options.execution.virtual_stages > 1 ? task.pipeline_parallel : 1;
+}
+
 ShellVariable model_variable(const std::string& variable, const std::string& role, const Workflow& workflow,
                              const std::string& model) {
   const std::string& name = workflow.models.at(model).name;
@@ -183,6 +226,11 @@ void fit_engine_experts(TaskPlan& engine) {
   if (width % task.tensor_parallel == 0 && engine.data_parallel() * task.tensor_parallel % width == 0) return;
   engine.execution.expert_parallel = task.tensor_parallel;
   engine.execution.expert_tensor_parallel = task.tensor_parallel > 1 ? 1 : 0;
+}
+
+void keep_batch_within_step(TaskPlan& engine) {
+  const int tokens = engine.execution.prefill_chunk_tokens;
+  if (tokens > 0) engine.decode_batch_sequences = std::min(engine.decode_batch_sequences, tokens);
 }
 
 std::vector<int> listed_numbers(const std::string& text, int stages, const std::string& place) {

@@ -18,6 +18,29 @@ namespace sextant {
 // Adds a note if the prompts of a batch cannot be divided into the workflow's optimizer steps.
 void note_uneven_steps(const Workflow& workflow, TrainerScript& script);
 
+// Why a framework refuses the batches; empty: each of `parts` gets a whole number of the `count` units. `unit`:
+// "sequences of an optimizer step"; `parts_are`: "8 replicas of actor_training with micro-batches of 2".
+[[nodiscard]] std::string uneven_refusal(const std::string& framework, int count, const std::string& unit,
+                                         int parts, const std::string& parts_are);
+
+// Sequences of an optimizer step.
+[[nodiscard]] int sequences_per_step(const Workflow& workflow);
+
+// "8 replicas of actor_training with micro-batches of 2", without the second part if they have one sequence.
+[[nodiscard]] std::string replicas_and_micro_batches(const std::string& name, const TrainerTask& task);
+
+// Megatron refuses to train a mixture of experts with tensor parallelism and without sequence parallelism
+// (megatron/core/transformer/moe/moe_layer.py): switches it on, for all tasks, because some have one layout.
+void split_sequences_of_experts(Plan& plan, const Workflow& workflow);
+
+// Virtual stages divide the layers of a stage in Megatron (megatron/core/transformer/transformer_config.py): tasks
+// whose stages they do not divide get none.
+void keep_chunks_whole(Plan& plan);
+
+// Megatron's schedule with virtual stages needs micro-batches in groups of as many as there are stages
+// (megatron/core/pipeline_parallel/schedules.py). 1: no virtual stages.
+[[nodiscard]] int micro_batch_group(const TrainerTask& task);
+
 // The variable of a model. Names of Hugging Face ("Qwen/Qwen3-14B") are its fallback; others have none.
 [[nodiscard]] ShellVariable model_variable(const std::string& variable, const std::string& role,
                                            const Workflow& workflow, const std::string& model);
@@ -54,6 +77,10 @@ void keep_experts_whole(int tensor_parallel, Execution& engine);
 // The engine's experts on the GPUs of each of its replicas, where its replicas do not divide into groups that hold them
 // together.
 void fit_engine_experts(TaskPlan& engine);
+
+// vLLM refuses engines that decode more sequences together than a step has tokens (vllm/config/scheduler.py): lowers the
+// number.
+void keep_batch_within_step(TaskPlan& engine);
 
 // The layers of each stage, "14,18". Throws Error(bad_input) with the place.
 [[nodiscard]] std::vector<int> listed_numbers(const std::string& text, int stages, const std::string& place);

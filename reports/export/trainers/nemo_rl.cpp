@@ -58,7 +58,10 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
   Execution& execution = training.execution;
   execution.packed = execution.micro_batch_tokens > 0;
   settle_nemo_engine(workflow, plan.tasks.at(task_names::kActorGeneration));
-  if (profile.has_stages_outermost) execution.zero_stage = std::min(execution.zero_stage, 1);
+  if (profile.has_stages_outermost) {
+    execution.zero_stage = std::min(execution.zero_stage, 1);
+    split_sequences_of_experts(plan, workflow);
+  }
   const std::vector<std::string> passes = log_prob_tasks(workflow);
   // NeMo RL refuses passes with another number of sequences from this degree on, because their log-probabilities would
   // differ from those of training (nemo_rl/models/policy/lm_policy.py).
@@ -84,7 +87,8 @@ std::string settle_nemo_rl(Plan& plan, const Workflow& workflow, const Framework
              : "All passes of the trainer are packed, with a budget of tokens, or none, and have the trainer's "
                "number "
                "of sequences from a tensor-parallel degree of 4 on; Megatron "
-               "shards with ZeRO 1; engines with expert parallelism do not split experts, and asynchronous "
+               "shards with ZeRO 1 and splits the sequences of mixtures; engines with expert parallelism do "
+               "not split experts, and asynchronous "
                "ones have no data-parallel attention";
 }
 

@@ -3,11 +3,14 @@
 // has options of SGLang that would stay in the configuration of vLLM, which refuses them.
 //
 // Every role lists its GPUs (device_mapping), so roles may share some of theirs.
+//
+// Critics are read and not written: Megatron's strategies have no value model (roll/models/model_providers.py).
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
 #include <map>
+#include <numeric>
 
 #include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
@@ -149,14 +152,72 @@ std::vector<int> read_roll_layout(const std::string& text, int stages, const std
 
 // ---- what the dialect cannot say apart ----
 
+// ROLL rounds the number of packed micro-batches to a multiple of the virtual stages (roll/utils/sequence_packing.py,
+// LoadBalancePacker), and Megatron's schedule needs one of the stages.
+void keep_roll_schedule(TaskPlan& task) {
+  Execution& execution = task.execution;
+  const int stages = task.replicas.front().pipeline_parallel();
+  if (execution.packed && execution.micro_batch_tokens > 0 && execution.virtual_stages % stages != 0)
+    execution.virtual_stages = 1;
+}
+
+// Sequences without packing are padded to a multiple of this number. Tensor and context parallelism divide it, and so
+// does the length of dynamic batching (roll/utils/dynamic_batching.py, sequence_length_round), 4 if nothing is stated.
+int roll_rounding(int tensor_parallel, int context_parallel) {
+  constexpr int kUsualRounding = 4;
+  const int parts = tensor_parallel * (context_parallel > 1 ? 2 * context_parallel : 1);
+  return std::lcm(kUsualRounding, parts);
+}
+
+// The length of all sequences that are not packed, and the least budget of those that are (LoadBalancePacker).
+int roll_length(const Workflow& workflow, int rounding) {
+  const int longest = max_prompt_tokens(workflow) + max_response_tokens(workflow);
+  return (longest + rounding - 1) / rounding * rounding;
+}
+
+void hold_roll_length(const Workflow& workflow, Plan& plan) {
+  int rounding = 1;
+  for (const Task& task : workflow.tasks) {
+    const TaskPlan& planned = plan.tasks.at(task.name);
+    if (task.kind != TaskKind::generation && !planned.execution.packed)
+      rounding =
+          std::lcm(rounding, roll_rounding(planned.tensor_parallel(planned.replicas.front().stages.front()),
+                                           planned.execution.context_parallel));
+  }
+  const int length = roll_length(workflow, rounding);
+  for (const Task& task : workflow.tasks) {
+    Execution& execution = plan.tasks.at(task.name).execution;
+    if (task.kind == TaskKind::generation || execution.micro_batch_tokens == 0) continue;
+    const int parts = std::max(1, execution.context_parallel);
+    execution.micro_batch_tokens = std::max(execution.micro_batch_tokens, (length + parts - 1) / parts);
+  }
+}
+
+int roll_length(const TrainerConfig& config, const Workflow& workflow) {
+  int rounding = 1;
+  for (const Task& task : workflow.tasks) {
+    const TrainerTask& planned = config.tasks.at(task.name);
+    const Execution& execution = planned.options.execution;
+    if (task.kind != TaskKind::generation && !execution.packed)
+      rounding = std::lcm(rounding, roll_rounding(planned.tensor_parallel, execution.context_parallel));
+  }
+  return roll_length(workflow, rounding);
+}
+
 // The tasks of a role pack their sequences together, with a budget of tokens or a number of sequences. Megatron's
 // distributed optimizer is ZeRO 1.
 std::string settle_roll(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   const Plan before = plan;
+  split_sequences_of_experts(plan, workflow);
   for (const Task& task : workflow.tasks) {
+    TaskPlan& planned = plan.tasks.at(task.name);
+    if (task.kind == TaskKind::generation) {
+      keep_batch_within_step(planned);
+      continue;
+    }
     if (task.kind != TaskKind::training) continue;
-    int& stage = plan.tasks.at(task.name).execution.zero_stage;
-    stage = std::min(stage, 1);
+    planned.execution.zero_stage = std::min(planned.execution.zero_stage, 1);
+    keep_roll_schedule(planned);
   }
   for (const RollRole& role : roll_roles()) {
     const TaskPlan* first = nullptr;
@@ -178,9 +239,12 @@ std::string settle_roll(Plan& plan, const Workflow& workflow, const FrameworkPro
       }
     }
   }
+  hold_roll_length(workflow, plan);
   return plan == before ? ""
                         : "The tasks of a role pack their sequences alike, and count micro-batches alike; "
-                          "Megatron shards with ZeRO 1";
+                          "Megatron shards with ZeRO 1, splits the sequences of mixtures over tensor "
+                          "parallelism, and packs without virtual stages; budgets hold padded lengths, and "
+                          "vLLM decodes no more sequences than a step has tokens";
 }
 
 // ---- writing ----
@@ -201,7 +265,10 @@ void write_roll_batches(const RollRole& role, const TrainerConfig& config, const
       return;
     }
     settings.set(root + "use_dynamic_batching_in_" + end, tokens > 0);
-    if (tokens > 0) settings.set(root + "max_tokens_per_microbatch_in_" + end, tokens);
+    if (tokens == 0) return;
+    settings.set(root + "max_tokens_per_microbatch_in_" + end, tokens);
+    settings.set(root + "sequence_length_round_in_" + end,
+                 roll_rounding(task.tensor_parallel, execution.context_parallel));
   };
   const TrainerTask* any = nullptr;
   for (const std::string& name : role.tasks) {
@@ -233,8 +300,7 @@ void write_roll_role(const RollRole& role, const TrainerConfig& config, const Tr
   if (std::string_view(role.name) == "actor_infer") {
     write_rows(kRollEngine, root, task, settings);
     settings.set(root + "gpu_memory_utilization", engine_fraction(role.tasks.front(), config, problem));
-    settings.set(root + "max_model_len",
-                 max_prompt_tokens(problem.workflow) + max_response_tokens(problem.workflow));
+    settings.set(root + "max_model_len", roll_length(config, problem.workflow));
     if (!has_uneven_ends(task)) return;
     std::string layers;
     for (const int count : task.stage_layers) layers += (layers.empty() ? "" : ",") + std::to_string(count);
@@ -242,8 +308,15 @@ void write_roll_role(const RollRole& role, const TrainerConfig& config, const Tr
     return;
   }
   write_rows(kRollLayout, root, task, settings);
-  if (has_uneven_ends(task)) settings.set(root + kRollStages, roll_layout(task));
-  if (roll_trains(role)) write_rows(kRollTraining, root, task, settings);
+  const int chunks = task.options.execution.virtual_stages;
+  const bool has_uneven_chunks = std::any_of(task.stage_layers.begin(), task.stage_layers.end(),
+                                             [&](int layers) { return layers % chunks != 0; });
+  if (has_uneven_ends(task) || has_uneven_chunks) settings.set(root + kRollStages, roll_layout(task));
+  // Packing compares the number of virtual stages where its key is there, even with null.
+  if (roll_trains(role)) write_rows(kRollTraining, root, task, settings, true);
+  // Megatron's usual dispatcher, allgather, needs equally many tokens on all devices.
+  if (problem.workflow.model_of(problem.workflow.task(role.tasks.front())).experts)
+    settings.set(root + "moe_token_dispatcher_type", "alltoall");
   write_roll_batches(role, config, problem.workflow, settings);
 }
 
@@ -256,10 +329,10 @@ TrainerScript write_roll(const TrainerConfig& config, const TrainerProblem& prob
   settings.set("num_gpus_per_node", roll_gpus_per_node(problem.cluster));
   settings.set("rollout_batch_size", workflow.prompts);
   settings.set("num_return_sequences_in_group", workflow.responses_per_prompt);
-  settings.set("prompt_length", max_prompt_tokens(workflow));
+  // Both lengths together are that of all sequences, which parallelism divides.
+  settings.set("prompt_length", roll_length(config, workflow) - max_response_tokens(workflow));
   settings.set("response_length", max_response_tokens(workflow));
-  const bool has_critic = workflow.has_task(task_names::kCriticTraining);
-  settings.set("adv_estimator", has_critic ? "gae" : "grpo");
+  settings.set("adv_estimator", "grpo");
   settings.set("ppo_epochs", 1);
   settings.set("async_generation_ratio", workflow.mode == Mode::synchronous ? 0
                                          : workflow.mode == Mode::one_step_off
@@ -273,12 +346,14 @@ TrainerScript write_roll(const TrainerConfig& config, const TrainerProblem& prob
   settings.set("pretrain", "${oc.env:MODEL_PATH}");
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   // The rewards' workers read responses with the tokenizer of this model.
-  settings.set("reward_pretrain", has_critic ? "${oc.env:CRITIC_PATH}" : "${oc.env:MODEL_PATH}");
-  if (has_critic)
-    script.variables.push_back(model_variable("CRITIC_PATH", "the critic's model", workflow, "critic"));
+  settings.set("reward_pretrain", "${oc.env:MODEL_PATH}");
   for (const RollRole& role : roll_roles()) {
     if (workflow.has_task(role.tasks.front())) write_roll_role(role, config, problem, settings);
   }
+  // The extended file gives the reference 16 GPUs, which count even where it does not run.
+  if (!workflow.has_task(task_names::kReferenceInference))
+    settings.set("reference.device_mapping",
+                 device_mapping(config.pool_of(task_names::kActorTraining), problem.cluster));
   script.variables.push_back({"CONFIG",
                               "where the configuration is written, next to " + std::string(kRollBase) + ".yaml",
                               "examples/qwen2.5-7B-rlvr_megatron/" + run_name(config.plan, problem) + ".yaml"});
@@ -288,9 +363,9 @@ TrainerScript write_roll(const TrainerConfig& config, const TrainerProblem& prob
                             std::to_string(roll_gpus_per_node(problem.cluster)) +
                             " of a node, and nodes are numbered as Ray lists them.");
   note_uneven_steps(workflow, script);
-  script.command = std::string("export MODEL_PATH") + (has_critic ? " CRITIC_PATH" : "") +
-                   "\npython examples/start_rlvr_pipeline.py --config_path \"$(basename \"$(dirname "
-                   "\"$CONFIG\")\")\" --config_name \"$(basename \"$CONFIG\" .yaml)\"";
+  script.command =
+      "export MODEL_PATH\npython examples/start_rlvr_pipeline.py --config_path \"$(basename \"$(dirname "
+      "\"$CONFIG\")\")\" --config_name \"$(basename \"$CONFIG\" .yaml)\"";
   return script;
 }
 
@@ -421,8 +496,53 @@ DialectRules roll_rules(const FrameworkProfile& profile) {
   return rules;
 }
 
+// The batches that ROLL and Megatron refuse.
+std::string roll_batch_refusal(const TrainerConfig& config, const Workflow& workflow) {
+  const std::string actor = task_names::kActorTraining;
+  const TrainerTask& training = config.tasks.at(actor);
+  const Execution& execution = training.options.execution;
+  const int replicas = training.data_parallel, group = micro_batch_group(training);
+  // roll/utils/config_utils.py, validate_megatron_batch_size: prompts, not sequences
+  std::string refusal = uneven_refusal("ROLL", workflow.prompts, "prompts", replicas,
+                                       std::to_string(replicas) + " replicas of " + actor);
+  if (!refusal.empty()) return refusal;
+  const bool counts_tokens = execution.micro_batch_tokens > 0;
+  const std::string of = replicas_and_micro_batches(actor, training);
+  const int of_group = counts_tokens ? 1 : group;
+  if (!counts_tokens || execution.packed)  // roll/distributed/scheduler/protocol.py, make_iterator
+    refusal = uneven_refusal(
+        "ROLL", sequences_per_step(workflow), "sequences of an optimizer step",
+        replicas * training.options.micro_batch_sequences * of_group,
+        of_group == 1 ? of : of + " in groups of " + std::to_string(group) + " for virtual stages");
+  if (!refusal.empty() || group == 1) return refusal;
+  const int sequences = workflow.sequences() / replicas;
+  if (counts_tokens && sequences < group)
+    return "ROLL refuses virtual stages with fewer sequences of a replica than stages; the plan has " +
+           std::to_string(sequences) + " and " + std::to_string(group);
+  const auto pass = config.tasks.find(task_names::kOldLogProb);
+  if (pass == config.tasks.end() || pass->second.options.execution.micro_batch_tokens > 0) return "";
+  const int micro_batches = std::max(1, sequences / pass->second.options.micro_batch_sequences);
+  return micro_batches % group == 0
+             ? ""
+             : "Megatron refuses virtual stages where micro-batches are no multiple of the stages; " +
+                   pass->first + " has " + std::to_string(micro_batches) + " and " + std::to_string(group);
+}
+
+// ROLL uses nodes that have as many GPUs as its driver's (roll/distributed/scheduler/resource_manager.py).
+std::string roll_node_refusal(const TrainerConfig& config, const Cluster& cluster) {
+  const int per_node = roll_gpus_per_node(cluster);
+  for (const GpuPool& pool : config.pools) {
+    for (const DeviceId device : pool.devices) {
+      const int gpus = cluster.nodes()[static_cast<std::size_t>(cluster.node_of(device).value)].devices;
+      if (gpus != per_node)
+        return "ROLL uses nodes with equally many GPUs; the plan has nodes with " + std::to_string(gpus) +
+               " and the cluster others with " + std::to_string(per_node);
+    }
+  }
+  return "";
+}
+
 std::string roll_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
-  static_cast<void>(problem);
   if (!config.tasks.contains(task_names::kActorTraining) ||
       !config.tasks.contains(task_names::kActorGeneration))
     return "ROLL runs PPO and GRPO; the workflow has no generation or no training of an actor";
@@ -430,7 +550,10 @@ std::string roll_refusal(const TrainerConfig& config, const TrainerProblem& prob
     return "ROLL scores responses with rules or with a judge that generates; the workflow has a reward model "
            "that "
            "scores";
-  return "";
+  if (config.tasks.contains(task_names::kCriticTraining))
+    return "ROLL's strategies of Megatron have no critic; the workflow has one";
+  const std::string refusal = roll_batch_refusal(config, problem.workflow);
+  return refusal.empty() ? roll_node_refusal(config, problem.cluster) : refusal;
 }
 
 }  // namespace

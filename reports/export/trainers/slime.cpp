@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kSlimeEngine = task_names::kActorGeneration;
 constexpr const char* kSlimeTrainer = task_names::kActorTraining;
+constexpr int kSlimeNode = 8;  // GPUs of a node where no flag says otherwise
 
 bool is_one_slime_pool(const TrainerConfig& config) {
   return config.tasks.at(kSlimeEngine).pool == config.tasks.at(kSlimeTrainer).pool;
@@ -34,6 +35,8 @@ void split_engine_experts(int gpus, TrainerTask& engine) {
 std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   if (!workflow.has_task(kSlimeTrainer)) return "";
   const Plan before = plan;
+  split_sequences_of_experts(plan, workflow);
+  keep_chunks_whole(plan);
   const TaskPlan actor = plan.tasks.at(kSlimeTrainer);
   const bool counts_tokens = actor.execution.micro_batch_tokens > 0;
   const TaskPlan usual = default_options(profile, TaskKind::inference);
@@ -63,7 +66,8 @@ std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkPr
              : "Actor, critic and reference have one set of Megatron's options: micro-batches have one "
                "unit, and weights leave the GPUs if there is a critic; engines split experts over the GPUs "
                "that "
-               "expert parallelism leaves";
+               "expert parallelism leaves; sequences of mixtures are split over tensor parallelism; virtual "
+               "stages divide the layers of a stage";
 }
 
 // ---- writing ----
@@ -127,9 +131,10 @@ void write_slime_gpus(const TrainerConfig& config, const Workflow& workflow, Tra
   settings.set("actor-num-nodes", trainer.nodes);
   settings.set("actor-num-gpus-per-node", trainer.gpus_per_node);
   settings.set("colocate", is_one);
-  settings.set("rollout-num-gpus", config.pool_of(kSlimeEngine).gpus());
-  constexpr int kUsualNode = 8;
-  if (trainer.gpus_per_node < kUsualNode) settings.set("num-gpus-per-node", trainer.gpus_per_node);
+  const GpuPool& engine = config.pool_of(kSlimeEngine);
+  settings.set("rollout-num-gpus", engine.gpus());
+  // slime splits an engine over nodes by this number (slime/ray/rollout.py, ServerGroup), whatever nodes there are.
+  if (engine.gpus_per_node != kSlimeNode) settings.set("num-gpus-per-node", engine.gpus_per_node);
   const bool is_on_by_default = is_one || workflow.has_task(task_names::kCriticTraining);
   write_slime_switch("offload-train", config.tasks.at(kSlimeTrainer).options.execution.offload_weights,
                      is_on_by_default, settings);
@@ -182,6 +187,8 @@ void write_slime_data(const Workflow& workflow, TrainerScript& script) {
   settings.set("partial-rollout", workflow.rollout.is_interrupted);
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back({"MEGATRON_PATH", "the same model as a checkpoint of Megatron", ""});
+  script.variables.push_back(
+      {"MEGATRON", "a checkout of Megatron-LM, whose package has its core alone", "/root/Megatron-LM"});
   script.variables.push_back({"MODEL_SCRIPT", "the file of scripts/models with the model's MODEL_ARGS", ""});
   script.variables.push_back({"NUM_ROLLOUT", "iterations to train for, after which training ends", ""});
   script.variables.push_back({"TRAIN_FILE", "prompts for training, lines of JSON", ""});
@@ -207,10 +214,11 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
         "slime computes the actor's log-probabilities again if an iteration has several optimizer steps or a "
         "critic; the workflow says otherwise.");
   const std::string program = workflow.mode == Mode::synchronous ? "train.py" : "train_async.py";
-  // Megatron refuses tensor and context parallelism on GPUs before Blackwell without this variable.
+  // Megatron refuses tensor and context parallelism on GPUs before Blackwell without the second variable.
   script.command =
       "source \"$MODEL_SCRIPT\"\nray job submit --address=\"$RAY_ADDRESS\" "
-      "--runtime-env-json='{\"env_vars\": {\"CUDA_DEVICE_MAX_CONNECTIONS\": \"1\"}}' -- python3 " +
+      "--runtime-env-json='{\"env_vars\": {\"PYTHONPATH\": \"'\"$MEGATRON\"'\", "
+      "\"CUDA_DEVICE_MAX_CONNECTIONS\": \"1\"}}' -- python3 " +
       program + " \"${MODEL_ARGS[@]}\"";
   return script;
 }
@@ -218,16 +226,16 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
 // ---- reading ----
 
 void read_slime_pools(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
-  constexpr int kUsualNode = 8;
   const int nodes = settings.count("actor-num-nodes", 1, TrainerSettings::kMaxNodes),
-            per_node = settings.count("actor-num-gpus-per-node", kUsualNode, TrainerSettings::kMaxGpusPerNode);
+            per_node = settings.count("actor-num-gpus-per-node", kSlimeNode, TrainerSettings::kMaxGpusPerNode);
   const int trainer = take_pool("trainer", nodes, per_node, problem.cluster, config);
   for (auto& [name, task] : config.tasks) task.pool = trainer;
   if (settings.flag("colocate", false)) return;
-  const int gpus = settings.count("rollout-num-gpus", nodes * per_node);
-  const bool is_whole = gpus % kUsualNode == 0;
-  config.tasks.at(kSlimeEngine).pool = take_pool("rollout", is_whole ? gpus / kUsualNode : 1,
-                                                 is_whole ? kUsualNode : gpus, problem.cluster, config);
+  const int gpus = settings.count("rollout-num-gpus", nodes * per_node),
+            of_engines = settings.count("num-gpus-per-node", kSlimeNode, TrainerSettings::kMaxGpusPerNode);
+  const bool is_whole = gpus % of_engines == 0;
+  config.tasks.at(kSlimeEngine).pool = take_pool("rollout", is_whole ? gpus / of_engines : 1,
+                                                 is_whole ? of_engines : gpus, problem.cluster, config);
 }
 
 bool read_slime_switch(const TrainerSettings& settings, const std::string& name, bool is_on_by_default) {
@@ -299,7 +307,9 @@ void read_slime_engine(const TrainerSettings& settings, const TrainerProblem& pr
   task.tensor_parallel = width / replicas;
   execution.expert_parallel = settings.count("sglang-ep-size", 1);
   if (problem.workflow.model_of(problem.workflow.task(kSlimeEngine)).experts) split_engine_experts(width, task);
-  execution.offload_weights = read_slime_switch(settings, "offload-rollout", settings.flag("colocate", false));
+  // Engines on GPUs of their own stay there, whatever the flag says (slime/ray/rollout.py, needs_offload).
+  const bool is_shared = settings.flag("colocate", false);
+  execution.offload_weights = read_slime_switch(settings, "offload-rollout", is_shared) && is_shared;
   task.options.decode_batch_sequences =
       std::max(1, settings.count("sglang-server-concurrency", task.options.decode_batch_sequences) / replicas);
   execution.prefill_chunk_tokens =
@@ -326,6 +336,32 @@ DialectRules slime_rules(const FrameworkProfile& profile) {
   return rules;
 }
 
+// slime cuts a step into micro-batches of all replicas (slime/utils/dp_schedule.py), and initializes Megatron's counter
+// of micro-batches even where a budget of tokens replaces it (slime/backends/megatron_utils/initialize.py).
+std::string slime_batch_refusal(const TrainerConfig& config, const Workflow& workflow) {
+  TrainerTask task = config.tasks.at(kSlimeTrainer);
+  const bool counts_tokens = task.options.execution.micro_batch_tokens > 0;
+  if (counts_tokens) task.options.micro_batch_sequences = 1;
+  const int group = micro_batch_group(task), step = sequences_per_step(workflow),
+            parts = task.data_parallel * task.options.micro_batch_sequences;
+  const std::string unit = "sequences of an optimizer step",
+                    of = replicas_and_micro_batches(kSlimeTrainer, task);
+  const std::string refusal = uneven_refusal("slime", step, unit, parts, of);
+  if (!refusal.empty() || group == 1 || (counts_tokens && step >= parts * group)) return refusal;
+  return uneven_refusal("slime", step, unit, parts * group,
+                        of + " in groups of " + std::to_string(group) + " for virtual stages");
+}
+
+// An engine has GPUs of one node, or whole nodes: SGLang takes those that follow the first one.
+std::string slime_engine_refusal(const TrainerConfig& config) {
+  const TrainerTask& task = config.tasks.at(kSlimeEngine);
+  const int gpus = engine_width(task) * task.pipeline_parallel,
+            of_node = config.pool_of(kSlimeEngine).gpus_per_node;
+  if (of_node % gpus == 0 || gpus % of_node == 0) return "";
+  return "slime's engines have GPUs of one node or whole nodes; the plan's have " + std::to_string(gpus) +
+         ", and its nodes " + std::to_string(of_node);
+}
+
 std::string slime_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
   const Workflow& workflow = problem.workflow;
   if (!config.tasks.contains(kSlimeTrainer) || !config.tasks.contains(kSlimeEngine))
@@ -335,7 +371,8 @@ std::string slime_refusal(const TrainerConfig& config, const TrainerProblem& pro
   if (workflow.has_task(task_names::kCriticTraining) &&
       workflow.models.at("critic").layers != workflow.models.at("actor").layers)
     return "slime's critic has the shape of the actor; the workflow's has another number of layers";
-  return "";
+  const std::string refusal = slime_batch_refusal(config, workflow);
+  return refusal.empty() ? slime_engine_refusal(config) : refusal;
 }
 
 }  // namespace

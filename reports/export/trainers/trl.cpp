@@ -65,6 +65,8 @@ void write_trl_launch(const TrainerConfig& config, TrainerScript& script) {
   settings.set("offload_optimizer_device", execution.offload_optimizer ? "cpu" : "none");
   constexpr int kShardsWeights = 3;
   settings.set("zero3_init_flag", execution.zero_stage == kShardsWeights ? "true" : "false");
+  // Without it the trained model is written as DeepSpeed's parts, which no other program reads.
+  if (execution.zero_stage == kShardsWeights) settings.set("zero3_save_16bit_model", "true");
 }
 
 void write_trl_batches(const TrainerConfig& config, const TrainerProblem& problem, TrainerScript& script) {
@@ -209,6 +211,30 @@ DialectRules trl_rules(const FrameworkProfile& profile) {
   return rules;
 }
 
+// The batches and engines that TRL and vLLM refuse when they read their arguments.
+std::string trl_batch_refusal(const TrainerConfig& config, const Workflow& workflow) {
+  const TrainerTask& training = config.tasks.at(kTrlTrainer);
+  const TrainerTask& engine = config.tasks.at(kTrlEngine);
+  std::string refusal =
+      uneven_refusal("TRL", workflow.sequences(), "sequences of a generation",
+                     training.data_parallel * training.options.micro_batch_sequences,
+                     replicas_and_micro_batches(kTrlTrainer, training));  // trl/trainer/grpo_config.py
+  if (!refusal.empty()) return refusal;
+  constexpr int kStepTokens = 4096;  // max_num_batched_tokens in trl/generation/vllm_generation.py
+  const int sequences = (workflow.sequences() + engine.data_parallel - 1) / engine.data_parallel;
+  if (is_trl_colocated(config) && sequences > kStepTokens)
+    return "TRL gives an engine all sequences of its replica together, and vLLM refuses more of them than "
+           "the " +
+           std::to_string(kStepTokens) + " tokens of a step; the workflow has " + std::to_string(sequences) +
+           " a replica";
+  const bool is_dense = !workflow.model_of(workflow.task(kTrlEngine)).experts;
+  if (!is_trl_colocated(config) && is_dense && engine.data_parallel > 1)  // trl/scripts/vllm_serve.py
+    return "TRL's server of vLLM refuses several replicas of a model without experts; the plan has " +
+           std::to_string(engine.data_parallel) +
+           ": give generation one replica with tensor parallelism, or the trainer's GPUs";
+  return "";
+}
+
 std::string trl_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
   for (const Task& task : problem.workflow.tasks) {
     const bool is_known = task.name == kTrlEngine || task.name == kTrlTrainer ||
@@ -223,7 +249,8 @@ std::string trl_refusal(const TrainerConfig& config, const TrainerProblem& probl
   if (problem.workflow.mode != Mode::synchronous)
     return "TRL's asynchronous trainer is a class without a program that is launched; the workflow has the "
            "asynchronous mode";
-  if (is_trl_colocated(config)) return "";
+  const std::string refusal = trl_batch_refusal(config, problem.workflow);
+  if (!refusal.empty() || is_trl_colocated(config)) return refusal;
   const GpuPool& engine = config.pool_of(kTrlEngine);
   const NodeId node = problem.cluster.node_of(engine.devices.front());
   const bool is_on_one_node = std::all_of(engine.devices.begin(), engine.devices.end(), [&](DeviceId device) {

@@ -443,6 +443,7 @@ void read_verl(const TrainerSettings& settings, const TrainerProblem& problem, T
 // micro-batches in one unit.
 std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
   const Plan before = plan;
+  if (profile.has_stages_outermost) split_sequences_of_experts(plan, workflow);
   for (const Task& task : workflow.tasks) {
     Execution& execution = plan.tasks.at(task.name).execution;
     if (task.kind == TaskKind::training && profile.has_stages_outermost) {
@@ -463,8 +464,8 @@ std::string settle_verl(Plan& plan, const Workflow& workflow, const FrameworkPro
     }
   }
   return plan == before ? ""
-                        : "Sharding, the unit of micro-batches and the distribution of the engine's "
-                          "experts are as the framework has them";
+                        : "Sharding, the unit of micro-batches, the split of a mixture's sequences and the "
+                          "distribution of the engine's experts are as the framework has them";
 }
 
 DialectRules verl_rules(const FrameworkProfile& profile) {

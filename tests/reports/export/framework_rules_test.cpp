@@ -29,6 +29,7 @@ struct ReadScript {
   [[nodiscard]] int longest_sequence() const {
     return max_prompt_tokens(workflow) + max_response_tokens(workflow);
   }
+  [[nodiscard]] bool has_experts() const { return workflow.models.at("actor").experts.has_value(); }
 };
 
 using Answer = std::optional<bool>;  // nullopt: the rule is about other scripts
@@ -89,6 +90,40 @@ Answer slime_divides_gpus(const ReadScript& script) {
   return gpus % of_replica == 0 && gpus % of_experts == 0;
 }
 
+int slime_replicas(const ReadScript& script) {
+  return script.number("actor-num-nodes") * script.number("actor-num-gpus-per-node") /
+         (script.number("tensor-model-parallel-size") * script.number("pipeline-model-parallel-size") *
+          script.number("context-parallel-size"));
+}
+
+Answer slime_divides_batches(const ReadScript& script) {
+  const bool counts_tokens = script.is_on("use-dynamic-batch-size");
+  const int step = script.number("rollout-batch-size") * script.number("n-samples-per-prompt") /
+                   script.number("num-steps-per-rollout");
+  const int parts = slime_replicas(script) * (counts_tokens ? 1 : script.number("micro-batch-size"));
+  const int group =
+      script.has("num-virtual-stages-per-pipeline-rank") ? script.number("pipeline-model-parallel-size") : 1;
+  return step % parts == 0 && (counts_tokens ? step >= parts * group : step % (parts * group) == 0);
+}
+
+Answer slime_divides_stages(const ReadScript& script) {
+  const int chunks = script.number("num-virtual-stages-per-pipeline-rank");
+  if (chunks == 1) return kOther;
+  const int stages = script.number("pipeline-model-parallel-size"),
+            layers = script.workflow.models.at("actor").layers;
+  const int first = script.number("decoder-first-pipeline-num-layers", layers / stages),
+            last = script.number("decoder-last-pipeline-num-layers", layers / stages);
+  const int inner = stages > 2 ? (layers - first - last) / (stages - 2) : 0;
+  return first % chunks == 0 && last % chunks == 0 && inner % chunks == 0;
+}
+
+// A mixture of experts with tensor parallelism.
+Answer megatron_splits_sequences(const ReadScript& script, const std::string& root, const char* tensor,
+                                 const char* split) {
+  if (!script.has_experts() || script.number(root + tensor) == 1) return kOther;
+  return script.is_on(root + split);
+}
+
 Answer nemo_divides_nodes(const ReadScript& script) {
   const std::string colocated = "policy.generation.colocated.";
   if (script.settings.flag(colocated + "enabled", true)) return kOther;
@@ -121,6 +156,58 @@ Answer roll_divides_gpus(const ReadScript& script) {
   return listed_devices(script.word("actor_train.device_mapping"), "x").size() %
              static_cast<std::size_t>(replica) ==
          0;
+}
+
+const std::string kRollTrain = "actor_train.";
+const std::string kRollTrainConfig = "actor_train.strategy_args.strategy_config.";
+
+int roll_replicas(const ReadScript& script) {
+  return static_cast<int>(listed_devices(script.word("actor_train.device_mapping"), "x").size()) /
+         (script.number(kRollTrainConfig + "tensor_model_parallel_size") *
+          script.number(kRollTrainConfig + "pipeline_model_parallel_size") *
+          script.number(kRollTrainConfig + "context_parallel_size"));
+}
+
+Answer roll_divides_steps(const ReadScript& script) {
+  if (script.is_on("actor_train.use_dynamic_batching_in_train")) return kOther;
+  const int sequences = script.number("rollout_batch_size") * script.number("num_return_sequences_in_group") /
+                        roll_replicas(script);
+  const int step = script.number("actor_train.training_args.per_device_train_batch_size") *
+                   script.number("actor_train.training_args.gradient_accumulation_steps");
+  return sequences % step == 0;
+}
+
+Answer roll_pads_batches(const ReadScript& script) {
+  bool applies = false, holds = true;
+  for (const std::string end : {"train", "infer"}) {
+    if (!script.is_on(kRollTrain + "use_dynamic_batching_in_" + end)) continue;
+    applies = true;
+    const int rounding = script.number(kRollTrain + "sequence_length_round_in_" + end, 4),
+              context = script.number(kRollTrainConfig + "context_parallel_size");
+    const int parts =
+        script.number(kRollTrainConfig + "tensor_model_parallel_size") * (context > 1 ? 2 * context : 1);
+    const int padded = (script.longest_sequence() + rounding - 1) / rounding * rounding;
+    holds = holds && rounding % parts == 0 &&
+            script.number(kRollTrain + "max_tokens_per_microbatch_in_" + end) >= padded &&
+            (script.number("prompt_length") + script.number("response_length")) % rounding == 0;
+  }
+  return applies ? Answer(holds) : kOther;
+}
+
+// Sequences without packing have the whole length, which Megatron divides among the devices of a stage.
+Answer roll_divides_length(const ReadScript& script) {
+  bool applies = false, holds = true;
+  const int length = script.number("prompt_length") + script.number("response_length");
+  for (const std::string role : {"actor_train.", "reference."}) {
+    if (!script.has(role + "infer_batch_size") || script.is_on(role + "use_sequence_packing")) continue;
+    applies = true;
+    const std::string root = role + "strategy_args.strategy_config.";
+    const int context = script.number(root + "context_parallel_size");
+    holds =
+        holds &&
+        length % (script.number(root + "tensor_model_parallel_size") * (context > 1 ? 2 * context : 1)) == 0;
+  }
+  return applies ? Answer(holds) : kOther;
 }
 
 const std::vector<Rule>& rules() {
@@ -194,6 +281,38 @@ const std::vector<Rule>& rules() {
          return script.is_on("sglang-enable-dp-attention") &&
                 script.number("rollout-num-gpus-per-engine") % replicas == 0;
        }},
+      {"slime", "an optimizer step has whole micro-batches of all replicas",
+       "github.com/THUDM/slime slime/utils/dp_schedule.py, github.com/NVIDIA/Megatron-LM "
+       "megatron/core/num_microbatches_calculator.py",
+       slime_divides_batches},
+      {"slime", "virtual stages divide the layers of a stage",
+       "github.com/NVIDIA/Megatron-LM megatron/core/transformer/transformer_config.py", slime_divides_stages},
+      {"slime", "sequences of a mixture are split over tensor parallelism",
+       "github.com/NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_layer.py",
+       [](const ReadScript& script) -> Answer {
+         return megatron_splits_sequences(script, "", "tensor-model-parallel-size", "sequence-parallel");
+       }},
+      {"slime", "Megatron's training is imported from a checkout, because only its core is a package",
+       "github.com/THUDM/slime scripts/run-qwen3-4B.sh, github.com/NVIDIA/Megatron-LM pyproject.toml",
+       [](const ReadScript& script) -> Answer { return script.says("\"PYTHONPATH\": \"'\"$MEGATRON\"'\""); }},
+      {"slime", "engines on GPUs of their own do not leave them", "github.com/THUDM/slime slime/ray/rollout.py",
+       [](const ReadScript& script) -> Answer {
+         return script.is_on("colocate") ? kOther : Answer(!script.is_on("offload-rollout"));
+       }},
+      {"verl", "sequences of a mixture are split over tensor parallelism",
+       "github.com/NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_layer.py",
+       [](const ReadScript& script) -> Answer {
+         if (!is_megatron_script(script)) return kOther;
+         return megatron_splits_sequences(script, "actor_rollout_ref.actor.megatron.",
+                                          "tensor_model_parallel_size", "sequence_parallel");
+       }},
+      {"nemo-rl", "sequences of a mixture are split over tensor parallelism",
+       "github.com/NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_layer.py",
+       [](const ReadScript& script) -> Answer {
+         if (!script.is_on("policy.megatron_cfg.enabled")) return kOther;
+         return megatron_splits_sequences(script, "policy.megatron_cfg.", "tensor_model_parallel_size",
+                                          "sequence_parallel");
+       }},
       {"nemo-rl", "passes have the trainer's batches from a tensor-parallel degree of 4 on",
        "github.com/NVIDIA-NeMo/RL nemo_rl/models/policy/lm_policy.py",
        [](const ReadScript& script) -> Answer {
@@ -262,6 +381,19 @@ const std::vector<Rule>& rules() {
          const int responses = script.number("num_generations");
          return responses > 1 && script.number("generation_batch_size") % responses == 0;
        }},
+      {"trl", "a generation has whole micro-batches of all processes",
+       "github.com/huggingface/trl trl/trainer/grpo_config.py",
+       [](const ReadScript& script) -> Answer {
+         return script.number("generation_batch_size") %
+                    (script.number("per_device_train_batch_size") * script.number("num_processes")) ==
+                0;
+       }},
+      {"trl", "sharded weights are gathered before they are saved",
+       "github.com/huggingface/trl examples/accelerate_configs/deepspeed_zero3.yaml",
+       [](const ReadScript& script) -> Answer {
+         if (script.number("zero_stage") != 3) return kOther;
+         return script.settings.flag("zero3_save_16bit_model", false);
+       }},
       {"trl", "several machines are started one by one",
        "github.com/huggingface/accelerate src/accelerate/utils/launch.py",
        [](const ReadScript& script) -> Answer {
@@ -282,6 +414,56 @@ const std::vector<Rule>& rules() {
        }},
       {"roll", "replicas divide the GPUs", "github.com/alibaba/ROLL roll/utils/config_utils.py",
        roll_divides_gpus},
+      {"roll", "virtual stages are stated only where there are some, because packing compares them",
+       "github.com/alibaba/ROLL roll/utils/sequence_packing.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string key = kRollTrainConfig + "virtual_pipeline_model_parallel_size";
+         return !script.has(key) || script.number(key) > 1;
+       }},
+      {"roll", "packing makes micro-batches for all stages",
+       "github.com/alibaba/ROLL roll/utils/sequence_packing.py, github.com/NVIDIA/Megatron-LM "
+       "megatron/core/pipeline_parallel/schedules.py",
+       [](const ReadScript& script) -> Answer {
+         if (script.word(kRollTrain + "sequence_packing_args.algorithm") != "load_balance") return kOther;
+         const int chunks = script.number(kRollTrainConfig + "virtual_pipeline_model_parallel_size");
+         return chunks == 1 || chunks % script.number(kRollTrainConfig + "pipeline_model_parallel_size") == 0;
+       }},
+      {"roll", "tokens of a mixture pass between devices that have unequal numbers of them",
+       "github.com/alibaba/ROLL mcore_adapter/src/mcore_adapter/training_args.py",
+       [](const ReadScript& script) -> Answer {
+         if (!script.has_experts()) return kOther;
+         return script.word(kRollTrainConfig + "moe_token_dispatcher_type") == "alltoall";
+       }},
+      {"roll", "sequences of a mixture are split over tensor parallelism",
+       "github.com/NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_layer.py",
+       [](const ReadScript& script) -> Answer {
+         return megatron_splits_sequences(script, kRollTrainConfig, "tensor_model_parallel_size",
+                                          "sequence_parallel");
+       }},
+      {"roll", "the reference lists GPUs even where it does not run, because those of the extended file count",
+       "github.com/alibaba/ROLL roll/configs/base_config.py",
+       [](const ReadScript& script) -> Answer { return script.has("reference.device_mapping"); }},
+      {"roll", "no critic trains with Megatron", "github.com/alibaba/ROLL roll/models/model_providers.py",
+       [](const ReadScript& script) -> Answer {
+         return script.word("adv_estimator") == "grpo" && !script.has("critic.device_mapping");
+       }},
+      {"roll", "replicas divide the prompts", "github.com/alibaba/ROLL roll/utils/config_utils.py",
+       [](const ReadScript& script) -> Answer {
+         return script.number("rollout_batch_size") % roll_replicas(script) == 0;
+       }},
+      {"roll", "a replica's sequences are whole optimizer steps",
+       "github.com/alibaba/ROLL roll/distributed/scheduler/protocol.py", roll_divides_steps},
+      {"roll", "padded lengths are divided by tensor and context parallelism, and fit into the budget",
+       "github.com/alibaba/ROLL roll/utils/dynamic_batching.py", roll_pads_batches},
+      {"roll", "tensor and context parallelism divide the length of sequences",
+       "github.com/NVIDIA/Megatron-LM megatron/core/tensor_parallel/mappings.py and megatron/core/utils.py",
+       roll_divides_length},
+      {"roll", "an engine decodes no more sequences than a step has tokens",
+       "github.com/vllm-project/vllm vllm/config/scheduler.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string root = "actor_infer.strategy_args.strategy_config.";
+         return script.number(root + "max_num_seqs") <= script.number(root + "max_num_batched_tokens");
+       }},
       {"roll", "a micro-batch holds the longest sequence",
        "github.com/alibaba/ROLL roll/utils/sequence_packing.py",
        [](const ReadScript& script) -> Answer {
@@ -290,6 +472,12 @@ const std::vector<Rule>& rules() {
        }},
   };
   return all;
+}
+
+// Numbers that degrees of parallelism do not divide, in some workflows.
+void take_odd_numbers(Workflow& workflow, std::mt19937& random) {
+  if (random() % 3 == 0) workflow.prompts = 104;
+  if (random() % 3 == 0) workflow.response_tokens = fixed_length(3003);
 }
 
 class EveryRule : public ::testing::TestWithParam<std::size_t> {
@@ -322,7 +510,8 @@ TEST_P(EveryRule, IsFollowedByEveryScript) {
   for (unsigned seed = 0; seed < kSeeds && !HasFatalFailure(); ++seed) {
     std::mt19937 random(seed);
     const Cluster cluster = gpu_cluster(1 << random() % 3);
-    const Workflow workflow = random_workflow(profile_, random);
+    Workflow workflow = random_workflow(profile_, random);
+    take_odd_numbers(workflow, random);
     const TrainerProblem problem{workflow, cluster, profile_};
     check(random() % 2 == 0 ? random_sayable_plan(problem, random) : random_odd_plan(problem, random), problem);
   }
@@ -381,6 +570,119 @@ TEST(Rules, BudgetsAreRaisedToTheLongestSequence) {
     const Execution& execution = exported.plan.tasks.at(task_names::kActorTraining).execution;
     EXPECT_GE(execution.micro_batch_tokens * execution.context_parallel, 4000) << name;
   }
+}
+
+// A synchronous problem of GRPO with this profile, and a plan whose tasks have these GPUs.
+struct PlainProblem {
+  Cluster cluster = gpu_cluster(3);
+  const FrameworkProfile& profile;
+  Workflow workflow;
+  Plan plan;
+
+  PlainProblem(const char* name, bool has_experts) : profile(shipped_profile(name)) {
+    const auto fits = [&] {
+      return workflow.mode == Mode::synchronous && !workflow.tasks.empty() &&
+             workflow.models.at("actor").experts.has_value() == has_experts &&
+             !workflow.has_task(task_names::kRewardInference) &&
+             !workflow.has_task(task_names::kCriticTraining);
+    };
+    std::mt19937 random(1);
+    while (!fits()) workflow = random_workflow(profile, random);
+    for (const Task& task : workflow.tasks) {
+      plan.tasks[task.name] = default_options(profile, task.kind);
+      plan.tasks[task.name].execution.context_parallel = 1;
+      if (task.kind == TaskKind::generation) plan.tasks[task.name].execution.kv_cache_bytes = 20e9;
+      place(task.name, 0, 8, 1);
+    }
+  }
+
+  void place(const std::string& task, int first, int count, int width) {
+    std::vector<DeviceId> devices;
+    for (int i = first; i < first + count; ++i) devices.push_back(DeviceId{i});
+    plan.tasks.at(task).replicas = replicas_on(devices, {32}, width, false);
+  }
+  // Generation on GPUs of its own.
+  void place_apart(int trainers, int first, int count, int width) {
+    for (const auto& [name, task] : plan.tasks) place(name, 0, trainers, 1);
+    place(task_names::kActorGeneration, first, count, width);
+    plan.tasks.at(task_names::kActorGeneration).execution.offload_weights = false;
+  }
+  [[nodiscard]] ExportedPlan exported() const {
+    return export_plan(plan, {workflow, cluster, profile}, *find_dialect(profile.name));
+  }
+};
+
+// slime splits an engine over nodes by a number that is that of the engine's pool, not of the trainer's
+// (slime/ray/rollout.py, ServerGroup).
+TEST(Rules, SlimeCountsTheNodesOfItsEngines) {
+  PlainProblem problem("slime", false);
+  problem.place_apart(4, 8, 16, 8);  // the trainer has half a node
+  const ExportedPlan whole = problem.exported();
+  ASSERT_EQ(whole.refusal, "");
+  EXPECT_THAT(whole.text, ::testing::Not(::testing::HasSubstr("--num-gpus-per-node")));
+  problem.place_apart(8, 8, 4, 2);  // the engines have half a node
+  EXPECT_THAT(problem.exported().text, ::testing::HasSubstr("--num-gpus-per-node 4\n"));
+  problem.place_apart(8, 8, 12, 6);  // an engine of 6 and parts of nodes of 4
+  EXPECT_THAT(problem.exported().refusal,
+              ::testing::HasSubstr("slime's engines have GPUs of one node or whole nodes"));
+}
+
+// vLLM refuses offline data parallelism of dense models (vllm/config/parallel.py), with which TRL serves replicas.
+TEST(Rules, TrlServesOneReplicaOfADenseModel) {
+  PlainProblem dense("trl", false);
+  dense.place_apart(8, 8, 8, 2);
+  EXPECT_THAT(dense.exported().refusal, ::testing::HasSubstr("several replicas of a model without experts"));
+  dense.place_apart(8, 8, 8, 8);
+  EXPECT_EQ(dense.exported().refusal, "");
+  PlainProblem mixture("trl", true);
+  mixture.place_apart(8, 8, 8, 2);
+  EXPECT_THAT(mixture.exported().text, ::testing::HasSubstr("--data_parallel_size 4"));
+}
+
+// vLLM has at least a token of a step for every sequence (vllm/config/scheduler.py), and TRL gives a step 4096.
+TEST(Rules, TrlRefusesEnginesWithTooManySequences) {
+  PlainProblem problem("trl", false);
+  problem.place(task_names::kActorGeneration, 0, 8, 8);
+  problem.workflow.prompts = 512;
+  EXPECT_EQ(problem.exported().refusal, "");
+  problem.workflow.prompts = 1024;
+  EXPECT_THAT(problem.exported().refusal, ::testing::HasSubstr("the workflow has 8192 a replica"));
+}
+
+TEST(Rules, BatchesThatDoNotDivideAreRefused) {
+  for (const char* name : {"slime", "roll", "trl"}) {
+    PlainProblem problem(name, false);
+    problem.workflow.mini_batches = 1;
+    EXPECT_EQ(problem.exported().refusal, "") << name;
+    problem.workflow.prompts = 129;
+    problem.workflow.responses_per_prompt = 3;
+    EXPECT_THAT(problem.exported().refusal, ::testing::HasSubstr(" refuses parts that are not whole: "))
+        << name;
+    EXPECT_THAT(problem.exported().refusal, ::testing::HasSubstr("over 8 replicas of actor_training")) << name;
+  }
+  PlainProblem roll("roll", false);  // whole numbers of sequences, but not of prompts
+  roll.workflow.prompts = 100;
+  EXPECT_THAT(roll.exported().refusal, ::testing::HasSubstr("100 prompts over 8 replicas of actor_training"));
+}
+
+// vLLM has at least a token of a step for every sequence (vllm/config/scheduler.py).
+TEST(Rules, RollDecodesNoMoreSequencesThanAStepHasTokens) {
+  PlainProblem problem("roll", false);
+  TaskPlan& engine = problem.plan.tasks.at(task_names::kActorGeneration);
+  engine.execution.prefill_chunk_tokens = 512;
+  engine.decode_batch_sequences = 1000;
+  EXPECT_THAT(problem.exported().text, ::testing::HasSubstr("max_num_seqs: 512\n"));
+}
+
+TEST(Rules, RollUsesEqualNodes) {
+  PlainProblem problem("roll", false);
+  std::vector<Node> nodes(problem.cluster.nodes().begin(), problem.cluster.nodes().end());
+  nodes.back().devices = 4;
+  problem.cluster = Cluster("unequal", problem.cluster.device_types(), nodes, problem.cluster.levels());
+  EXPECT_EQ(problem.exported().refusal, "");
+  for (const auto& [task, plan] : problem.plan.tasks) problem.place(task, 12, 8, 1);
+  EXPECT_THAT(problem.exported().refusal,
+              ::testing::HasSubstr("the plan has nodes with 4 and the cluster others with 8"));
 }
 
 }  // namespace

@@ -192,6 +192,55 @@ TEST(Launch, MegatronFollowsTheRulesOfItsArguments) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+// Megatron refuses batches that are not whole (megatron/core/num_microbatches_calculator.py), tensor parallelism of
+// mixtures without sequence parallelism, and virtual stages that do not divide a stage.
+TEST(Launch, MegatronsBatchesAndStagesAreWhole) {
+  const LaunchDialect& dialect = *find_launch("megatron");
+  int mixtures = 0, chunks = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    RandomLaunch one = random_launch(seed);
+    if (seed % 3 == 0) one.workflow.prompts = 100;
+    TaskPlan& planned = one.plan.tasks.at(task_names::kActorTraining);
+    if (seed % 2 == 0) planned.execution.sequence_parallel = false;
+    const ExportedPlan exported =
+        export_launch(one.plan, {one.workflow, one.cluster, shipped_profile("slime")}, dialect);
+    if (!exported.refusal.empty()) continue;
+    const TaskPlan& task = exported.plan.tasks.at(task_names::kActorTraining);
+    const int tensor = task.tensor_parallel(task.replicas.front().stages.front());
+    const bool has_chunks = task.execution.virtual_stages > 1;
+    const int parts = task.data_parallel() * task.micro_batch_sequences *
+                      (has_chunks ? task.replicas.front().pipeline_parallel() : 1);
+    EXPECT_EQ(one.workflow.prompts / one.workflow.mini_batches * one.workflow.responses_per_prompt % parts, 0);
+    for (const Stage& stage : task.replicas.front().stages)
+      EXPECT_EQ(stage.layers % task.execution.virtual_stages, 0);
+    chunks += has_chunks ? 1 : 0;
+    if (!one.workflow.models.at("actor").experts || tensor == 1) continue;
+    EXPECT_THAT(exported.text, HasSubstr("--sequence-parallel\n"));
+    ++mixtures;
+  }
+  EXPECT_GT(mixtures, 0);
+  EXPECT_GT(chunks, 0);
+}
+
+// vLLM refuses engines with more sequences than tokens of a step (vllm/config/scheduler.py).
+TEST(Launch, VllmDecodesNoMoreSequencesThanAStepHasTokens) {
+  RandomLaunch one;
+  ExportedPlan vllm;
+  unsigned seed = 0;
+  do {  // a plan whose engines have GPUs of one node
+    one = random_launch(seed++);
+    TaskPlan& task = one.plan.tasks.at(task_names::kActorGeneration);
+    task.execution.prefill_chunk_tokens = 512;
+    task.decode_batch_sequences = 1000;
+    vllm = export_launch(one.plan, {one.workflow, one.cluster, shipped_profile("slime")}, *find_launch("vllm"));
+  } while (!vllm.refusal.empty());
+  const LaunchProblem problem{one.workflow, one.cluster, shipped_profile("slime")};
+  EXPECT_THAT(vllm.text, HasSubstr("--max-num-seqs 512\n"));
+  EXPECT_THAT(vllm.unsaid, ::testing::Contains(HasSubstr("no more sequences together than a step has tokens")));
+  EXPECT_THAT(export_launch(one.plan, problem, *find_launch("sglang")).text,
+              HasSubstr("--max-running-requests 1000\n"));
+}
+
 // Two replicas on a node and one on two nodes, of unequal shares.
 TEST(Launch, ServersHaveTheGpusOfTheirReplicas) {
   std::mt19937 random(3);
@@ -220,6 +269,10 @@ TEST(Launch, ServersHaveTheGpusOfTheirReplicas) {
   EXPECT_THAT(sglang.unsaid.front(), HasSubstr("equal parts are assumed"));
   EXPECT_THAT(export_launch(plan, problem, *find_launch("vllm")).refusal,
               HasSubstr("Replica 0 of actor_generation has GPUs of several nodes"));
+  const std::vector<int> three_each{5, 6, 7, 8, 9, 10};
+  task.replicas = {replica(1, three_each, 3)};  // srt/entrypoints/engine.py deals whole stages to nodes
+  EXPECT_THAT(export_launch(plan, problem, *find_launch("sglang")).refusal,
+              HasSubstr("has 3 stages on 2 nodes"));
   task.replicas = {replica(0.5, {0, 1, 2, 3}, 2), replica(0.5, {4, 5, 6, 7}, 2)};
   task.replicas.front().stages.front().layers = 14;
   task.replicas.front().stages.back().layers = 18;

@@ -77,7 +77,7 @@ TEST(SkyRlImport, PlansSharedGpusWithEnginesThatSleep) {
   const TaskPlan& engine = plan.tasks.at("actor_generation");
   EXPECT_EQ(engine.data_parallel(), 4);
   EXPECT_TRUE(engine.execution.offload_weights);
-  EXPECT_FALSE(engine.execution.cuda_graphs);  // enforce_eager is the default
+  EXPECT_FALSE(engine.execution.cuda_graphs);  // enforce_eager was the default under the old names
   const TaskPlan& training = plan.tasks.at("actor_training");
   EXPECT_EQ(training.data_parallel(), 4);
   EXPECT_EQ(training.micro_batch_sequences, 32);
@@ -91,7 +91,7 @@ TEST(SkyRlImport, FullyAsynchronousEnginesHaveGpusOfTheirOwn) {
   const ImportedSky imported = import_sky(
       "uv run -m examples.train.fully_async.main_fully_async trainer.placement.colocate_all=false \\\n"
       "  trainer.placement.policy_num_gpus_per_node=4 generator.inference_engine.num_engines=2 \\\n"
-      "  generator.inference_engine.tensor_parallel_size=2 generator.inference_engine.enforce_eager=false \\\n"
+      "  generator.inference_engine.tensor_parallel_size=2 trainer.remove_microbatch_padding=false \\\n"
       "  trainer.fully_async.max_staleness_steps=2 trainer.algorithm.use_kl_loss=false\n");
   EXPECT_EQ(imported.facts.mode, Mode::asynchronous);
   EXPECT_EQ(imported.facts.staleness, 2);
@@ -99,7 +99,8 @@ TEST(SkyRlImport, FullyAsynchronousEnginesHaveGpusOfTheirOwn) {
   EXPECT_FALSE(imported.facts.has_reference);
   const Plan plan = sky_plan(imported, 1);
   EXPECT_EQ(plan.tasks.at("actor_generation").data_parallel(), 2);
-  EXPECT_TRUE(plan.tasks.at("actor_generation").execution.cuda_graphs);
+  EXPECT_TRUE(plan.tasks.at("actor_generation").execution.cuda_graphs);  // the default under the new names
+  EXPECT_FALSE(plan.tasks.at("actor_training").execution.packed);
   EXPECT_FALSE(plan.tasks.at("actor_training").execution.offload_weights);
 }
 
