@@ -106,7 +106,7 @@ std::string gain_of_synchronous(const PlanInputs& asked, const FrameworkProfile*
                                 const PlanResult& found) {
   const PlanRequest& request = asked.request;
   if (request.workflow.mode == Mode::synchronous || !request.limits.pins.empty()) return "";
-  constexpr double kWellUsed = 0.8;
+  constexpr double kWellUsed = 0.9;
   if (used_share(*found.prediction, asked.loaded.cluster) > kWellUsed) return "";
   Workflow together = request.workflow;
   together.mode = Mode::synchronous;

@@ -66,8 +66,11 @@ class OtherFrameworks(unittest.TestCase):
 
     def test_what_cannot_run_is_refused(self):
         plan = sextant.plan(**QUESTION, framework="verl-megatron")
-        plan.document["tasks"]["actor_training"].update(data_parallel=4, pipeline_parallel=4, tensor_parallel=1)
-        plan.document["tasks"]["actor_training"]["execution"]["zero_stage"] = 1
+        task = plan.document["tasks"]["actor_training"]
+        for stated in ("replicas", "layers", "devices"):
+            task.pop(stated, None)
+        task.update(layers=36, data_parallel=4, pipeline_parallel=4, tensor_parallel=1, devices={"first": 0, "count": 16})
+        task["execution"]["zero_stage"] = 1
         with self.assertRaises(sextant.CannotExport) as raised:
             sextant.export(plan, "openrlhf")
         self.assertIn("pipeline", str(raised.exception))
