@@ -33,9 +33,8 @@ inline constexpr double kOutsideLogDeviation = 0.5;
 
 // One measured number of a run.
 struct MeasuredTime {
-  std::string what;  // a timer's name, elapsed_name, kIteration, kOutsideTasks or kPeakMemory
-  std::vector<int>
-      tasks;  // positions in the workflow that a timer covers; for kOutsideTasks those of all timers
+  std::string what;        // a timer's name, elapsed_name, kIteration, kOutsideTasks or kPeakMemory
+  std::vector<int> tasks;  // positions in the workflow that a timer covers, or all timers for kOutsideTasks
   bool with_weight_sync = false;
   bool is_elapsed = false;  // includes the time in which the task's devices were busy; for one task
   double measured = 0;      // seconds; bytes for kPeakMemory

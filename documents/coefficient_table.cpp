@@ -302,9 +302,9 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
              "collecting)"},
     {NAMED(sequence_overhead_s), .unit = "s", .lower = 1e-10, .upper = 1, .prior = 3e-4, .prior_deviation = 1,
      .cpu_prior = 1e-6, .framework_deviation = 0.5,
-     .source = "judgement: padding and copies of one sequence; logs of five setups of verl leave 0.1 to 0.6 ms "
-               "outside their "
-               "tasks",
+     .source =
+         "judgement: padding and copies of one sequence; ten logs of verl have 0.05 to 0.25 ms outside their "
+         "tasks and rewards",
      .help = "time of handing one sequence to or from the controller of an RL framework (padding, copies)"},
     {NAMED(iteration_overhead_s), .unit = "s", .lower = 1e-9, .upper = 600, .prior = 1, .prior_deviation = 1,
      .cpu_prior = 1e-3, .framework_deviation = 1,

@@ -49,8 +49,7 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
          "Samples of both: lines of JSON with prompt_tokens and response_tokens");
   option("--reward-model", workflow.reward_model,
          "Model that scores responses, or rule=SECONDS for each response, on the host (default: GRPO rule=0, "
-         "PPO the "
-         "actor's shape)");
+         "PPO the actor's shape)");
   option("--critic", workflow.critic, "PPO's critic (default: the actor's shape)").check(not_empty());
   return handles;
 }

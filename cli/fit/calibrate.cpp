@@ -81,8 +81,7 @@ void print_errors_in_sample(const Runs& runs, const Coefficients& fitted) {
   if (std::max(tasks.median, iterations.median) <= kPoor) return;
   say(
       {"Warning: the coefficients do not reproduce the runs: do the cluster, the configuration and the lengths "
-       "belong to "
-       "the log? (sextant check names the task)"});
+       "belong to the log? (sextant check names the task)"});
 }
 
 // Exit code of the suggestions.

@@ -5,8 +5,8 @@
 // runs do not determine stay at their prior with a wide interval and are marked as not identified. Bounds that
 // hold a coefficient are reported.
 //
-// Where the tasks of a run follow each other and all are timed, the iteration less its timers is a measured time
-// too: that of the controller.
+// The iteration less its timers is a measured time too, that of the controller, if the tasks of a run follow each
+// other and all are timed.
 //
 // An Unstated quantity is a parameter with a prior too, shared by the runs of its group if one of them depends
 // on it; the logarithm of the prediction is linearised in it.
