@@ -85,6 +85,24 @@ TEST(ExactGoals, EqualEveryPlanOfSmallSpaces) {
   EXPECT_GT(none, 2);  // limits have something to say
 }
 
+// Units may be parts of machines, but a machine is paid whole.
+TEST(ExactGoals, EqualEveryPlanWhereNodesAreRentedWhole) {
+  for (SmallCase& small : small_cases()) {
+    SCOPED_TRACE(small.name);
+    const Cluster priced = with_prices(small.cluster);
+    std::vector<Node> nodes = priced.nodes();
+    for (Node& node : nodes) node.rented_whole = true;
+    small.cluster = {priced.name(), priced.device_types(), nodes, priced.levels()};
+    const Coefficients coefficients;
+    const PlanRequest request = request_of(small, coefficients);
+    BruteForce brute(request, small.wanted_units);
+    const double fastest_s = brute.best_s(), rent = whole_rent(small.cluster);
+    EXPECT_TRUE(expect_best(small, {.goal = Goal::cost}, brute));
+    expect_best(small, {.max_usd_per_hour = 0.6 * rent}, brute);
+    expect_best(small, {.goal = Goal::cost, .max_iteration_s = 1.3 * fastest_s}, brute);
+  }
+}
+
 TEST(ExactGoals, EqualEveryPlanThatObeysPins) {
   for (SmallCase& pinned : pinned_cases()) {
     SCOPED_TRACE(pinned.name);

@@ -181,11 +181,15 @@ class BruteForce {
   // The devices of all groups, which are disjoint.
   [[nodiscard]] std::pair<double, double> rent_of(const std::vector<std::vector<std::uint16_t>>& groups) const {
     double devices = 0, usd_per_hour = 0;
+    std::set<std::size_t> paid_whole;
     for (const std::vector<std::uint16_t>& group : groups) {
       for (const std::uint16_t device : group) {
         ++devices;
         const auto& price = request_.cluster.type_of(DeviceId{device}).price_usd_per_hour;
-        usd_per_hour += price ? price->value : 0;
+        const std::size_t number = request_.cluster.node_of(DeviceId{device}).index();
+        const Node& node = request_.cluster.nodes()[number];
+        if (node.rented_whole && !paid_whole.insert(number).second) continue;
+        usd_per_hour += price ? price->value * (node.rented_whole ? node.devices : 1) : 0;
       }
     }
     return {devices, usd_per_hour};
