@@ -66,7 +66,8 @@ struct ClaimReport {
 
 // The location of the data, and options for reading it.
 struct ClaimContext {
-  std::filesystem::path data;  // the data/ folder
+  std::filesystem::path data;          // the data/ folder
+  std::filesystem::path coefficients;  // the documents that ship; empty: data/coefficients
   Facts facts;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
   std::size_t worst_kept = 10;                                              // per claim
@@ -74,6 +75,8 @@ struct ClaimContext {
 
   // The published runs of a source, data/runs/SOURCE.json.
   [[nodiscard]] Runs published(const std::string& source) const;
+  // The coefficients that ship for a family of frameworks.
+  [[nodiscard]] Coefficients shipped(std::string_view family) const;
 };
 
 // Claims that share their data form a family: they are computed together.
@@ -87,6 +90,9 @@ struct ClaimFamily {
 // Computes the claims whose names start with `prefix` (all if it is empty). Throws Error(bad_input) before any
 // is computed if there is none.
 [[nodiscard]] ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix);
+
+// Computes those claims of the report again that are about the coefficients that ship.
+void judge_shipped_again(const ClaimContext& context, ClaimReport& report);
 
 // Helpers for the families.
 void add_claim(ClaimReport& report, std::string name, std::string protocol, double value, double threshold,

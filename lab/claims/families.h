@@ -19,6 +19,7 @@ void proxy(const ClaimContext& context, ClaimReport& report);
 void real(const ClaimContext& context, ClaimReport& report);
 void rl(const ClaimContext& context, ClaimReport& report);
 void sailor(const ClaimContext& context, ClaimReport& report);
+void shipped(const ClaimContext& context, ClaimReport& report);
 void tracer(const ClaimContext& context, ClaimReport& report);
 void training(const ClaimContext& context, ClaimReport& report);
 void verl(const ClaimContext& context, ClaimReport& report);

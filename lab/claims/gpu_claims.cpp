@@ -43,7 +43,7 @@ void gpu(const ClaimContext& context, ClaimReport& report) {
            "iterations of a PyTorch GRPO loop traced on one H200, fitted to four configurations", 0.08, others,
            is_iteration);
   // A user's first prediction: with the document that ships, fitted to public training runs.
-  const auto shipped = load_document<Coefficients>(context.data / "coefficients/pytorch.json").content;
+  const Coefficients shipped = context.shipped("pytorch");
   const Accuracy unfitted = validate(traced, shipped);
   Claim claim;
   claim.name = "gpu.trace.iterations.shipped_coefficients";

@@ -11,6 +11,7 @@
 #include "tests/calibrate/gpu_runs.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
+#include "tests/core/thoroughness.h"
 
 namespace sextant::test {
 namespace {
@@ -21,7 +22,7 @@ constexpr CoefficientId kMoved[] = {
     CoefficientId::tensor_parallel_efficiency, CoefficientId::data_parallel_efficiency};
 
 constexpr double kNoise = 0.04;
-constexpr int kSeedsPerPart = 50;  // of 200: four parts run beside each other
+constexpr int kSeedsPerPart = 50;
 
 // Unchanged coefficients are known; the others are almost free.
 Coefficients knowing_the_others() {
@@ -72,7 +73,7 @@ TEST_P(Recovery, WithinThreeStandardErrors) { EXPECT_GE(within_three_errors(fals
 
 TEST_P(Recovery, WithinThreeStandardErrorsAmongOutliers) { EXPECT_GE(within_three_errors(true), 0.95); }
 
-INSTANTIATE_TEST_SUITE_P(TwoHundredSeeds, Recovery, ::testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(FiftySeedsEach, Recovery, ::testing::Range(0, cases_of(1, 4)));
 
 // On GPUs: coefficients of computation, decoding, links, offloading, fixed times and memory at once, each away
 // from its prior and hardly held by it.

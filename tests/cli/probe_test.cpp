@@ -60,7 +60,7 @@ TEST(ProbeCommand, RefusesARankThatRanAlone) {
 
 TEST(ProbeCommand, OneProcessInAnAllocationIsFine) {
   const EnvironmentVariable tasks("SLURM_NTASKS", "4"), first("SLURM_PROCID", "0");
-  EXPECT_EQ(run_sextant({"probe", "--devices", "cpu", "--budget", "0.001"}).exit_code, 0);
+  EXPECT_EQ(run_sextant({"probe", "--devices", "cpu", "--budget", "0.001", "--smoke-test"}).exit_code, 0);
 }
 
 TEST(ProbeCommand, KnowsItsDevices) {
@@ -134,8 +134,9 @@ class ProbeHosts : public ::testing::Test {
 
   TemporaryFolder folder_;
   const std::string hosts_ = folder_.path() / "hosts.txt", out_ = folder_.path() / "cluster.json";
-  const std::vector<std::string> quick_ = {"--pair-budget", "0.1", "--loss-seconds", "0",     "--streams", "1",
-                                           "--devices",     "cpu", "--budget",       "0.001", "--no-pin"};
+  const std::vector<std::string> quick_ = {"--pair-budget", "0.1",   "--loss-seconds", "0",
+                                           "--streams",     "1",     "--devices",      "cpu",
+                                           "--budget",      "0.001", "--no-pin",       "--smoke-test"};
 };
 
 TEST_F(ProbeHosts, MakesOneClusterOfAll) {

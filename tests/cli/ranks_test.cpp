@@ -52,7 +52,7 @@ TEST(TwoRanks, APlanOfFourDevicesExits2) {
 TEST(TwoRanks, ProbeFindsTheLinkBetweenThem) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "cluster.json";
-  const Printed printed = run_on_ranks(2, {"probe", "--budget", "0.01", "--out", out});
+  const Printed printed = run_on_ranks(2, {"probe", "--budget", "0.01", "--smoke-test", "--out", out});
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
   const Cluster cluster = load_document<Cluster>(out).content;
   ASSERT_EQ(cluster.device_count(), 2);

@@ -59,7 +59,7 @@ out, samples = folder / "cluster.json", folder / "fleet.json"
 # The coordinator is on one of the hosts.
 command = ["ip", "netns", "exec", "va1", sextant, "probe", "--hosts", hosts, "--launcher"]
 command += [f"ssh -F {folder}/ssh_config {{target}}", "--out", out, "--samples", samples]
-shortest = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--pair-budget", "0.3", "--loss-seconds", "0.2"]
+shortest = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--smoke-test", "--pair-budget", "0.3", "--loss-seconds", "0.2"]
 done = subprocess.run([*map(str, command), *shortest], capture_output=True, text=True, timeout=200)
 print(done.stdout, done.stderr)
 tests.expect(done.returncode == 0, f"exit code {done.returncode}")
@@ -92,7 +92,7 @@ tests.expect(lab.gone(agents, 10), f"agents outlive a killed coordinator: {agent
 # A host that is not reached.
 text = hosts.read_text() + "far1 region=mars zone=mars-a target=root@10.77.9.9 address=10.77.9.9\n"
 hosts.write_text(text)
-quick = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--pair-budget", "0.1", "--loss-seconds", "0", "--streams", "1"]
+quick = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--smoke-test", "--pair-budget", "0.1", "--loss-seconds", "0", "--streams", "1"]
 done = subprocess.run([*map(str, command), *quick], capture_output=True, text=True, timeout=300)
 tests.expect(done.returncode == 3 and "far1 could not be started" in done.stderr, f"unreachable host: {done.stderr}")
 tests.expect(len(lab.load(out)["nodes"]) == 4, "the hosts that are there make a cluster")

@@ -151,8 +151,10 @@ TEST_P(EveryPlanner, FindsASoundPlanOfAMixedCluster) {
   if (is_too_small_for(cluster)) GTEST_SKIP() << "plans at most " << GetParam().max_devices << " devices";
   const Workflow workflow = ppo_8b();
   PlanRequest request{cluster, workflow, kNeutral};
-  constexpr std::uint64_t kUntilRandomPlansFit = 12'000, kUsual = 3'000;
-  request.budget.evaluations = GetParam().name == "random" ? kUntilRandomPlansFit : kUsual;
+  constexpr std::uint64_t kUntilRandomPlansFit = 12'000, kUsual = 3'000, kOfAnIntegerProgram = 300;
+  request.budget.evaluations = GetParam().name == "random" ? kUntilRandomPlansFit
+                               : GetParam().name == "ilp"  ? kOfAnIntegerProgram
+                                                           : kUsual;
   const PlanResult result = planned(request);
   expect_sound(result, request);
   expect_curve(result);

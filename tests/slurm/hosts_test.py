@@ -16,7 +16,7 @@ sextant = sys.argv[1]
 LAUNCHER = "srun --overlap -N1 -n1 -w {target}"  # as docs/guide/measure.md has it
 NODES = ["node1", "node2", "node3"]
 # Little is measured: what is tested is who is started and ended, not how fast this machine is.
-SHORTEST = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--pair-budget", "0.2", "--loss-seconds", "0.2", "--streams", "2"]
+SHORTEST = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--smoke-test", "--pair-budget", "0.2", "--loss-seconds", "0.2", "--streams", "2"]
 failed = []
 
 

@@ -16,7 +16,7 @@ import time
 sextant, example = sys.argv[1], sys.argv[2]
 os.environ["PATH"] = os.path.dirname(sextant) + ":" + os.environ["PATH"]
 # This machine's cores stand in for the GPUs that the nodes say they have; little is measured.
-shortest = ["--devices", "cpu", "--budget", "0.01", "--no-pin"]
+shortest = ["--devices", "cpu", "--budget", "0.001", "--no-pin", "--smoke-test"]
 small = ["--nodes=3", "--ntasks-per-node=1", "--gpus-per-node=2"]
 failed = []
 

@@ -13,7 +13,7 @@ import time
 
 sextant, data = sys.argv[1], sys.argv[2]
 # Little is measured: what is tested is who joins, not how fast this machine is.
-shortest = ["probe", "--devices", "cpu", "--budget", "0.01", "--no-pin"]
+shortest = ["probe", "--devices", "cpu", "--budget", "0.001", "--no-pin", "--smoke-test"]
 planning = ["plan", "--cluster", f"{data}/cluster.json", "--workflow", f"{data}/workflow_grpo.json"]
 planning += ["--coefficients", "none", "--evaluations", "400", "--threads", "1", "--json"]
 failed = []
@@ -68,7 +68,7 @@ def write_places():
 
 def places_make_levels_and_growing_groups():
     write_places()
-    probe = [*shortest, "--smoke-test", "--places", "places.txt", "--out", "placed.json", "--samples", "samples.json"]
+    probe = [*shortest, "--places", "places.txt", "--out", "placed.json", "--samples", "samples.json"]
     run = measured(["--mpi=pmix", "-N3", "-n4"], probe)
     expect(run.returncode == 0, "ranks with places", run)
     if run.returncode == 0:

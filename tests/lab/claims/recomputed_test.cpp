@@ -1,4 +1,6 @@
-// Every accuracy figure that the repository states, computed again from data/ by the code as it is: minutes.
+// Every accuracy figure that the repository states, computed again from data/ by the code as it is. Those that need many
+// fits take minutes: scripts/nightly computes them. The coefficients that ship are judged at each change, to notice a cost
+// model that changed without them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "lab/claims/claims.h"
+#include "tests/core/thoroughness.h"
 
 namespace sextant {
 namespace {
@@ -24,7 +27,13 @@ const std::vector<Group> kGroups{{"training"},   {"framework", "rl", "verl"},
                                  {"vtrain"},     {"gpu"},
                                  {"memory"},     {"probe"},
                                  {"proxy"},      {"real"},
-                                 {"tracer"}};
+                                 {"shipped"},    {"tracer"}};
+constexpr std::size_t kSlow = 5;  // the first groups take minutes
+
+bool is_slow(const Group& group) {
+  return std::any_of(kGroups.begin(), kGroups.begin() + kSlow,
+                     [&](const Group& slow) { return slow == group; });
+}
 
 void expect_as_stated(const ClaimContext& context, const std::string& family, const ClaimReport& stated) {
   // Relative. Another machine has another libm, and a fit may end in the valley beside: a figure of four
@@ -50,6 +59,7 @@ void expect_as_stated(const ClaimContext& context, const std::string& family, co
 class Families : public ::testing::TestWithParam<Group> {};
 
 TEST_P(Families, AreWhatIsStatedAndHold) {
+  if (is_slow(GetParam()) && !test::is_thorough()) GTEST_SKIP() << "many fits: scripts/nightly";
   ClaimContext context;
   context.data = kSource / "data";
   context.facts = Facts::load(context.data / "gpus.json", context.data / "models.json");

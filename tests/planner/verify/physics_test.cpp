@@ -13,6 +13,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
+#include "tests/core/thoroughness.h"
 #include "tests/planner/verify/random_plans.h"
 
 namespace sextant::test {
@@ -189,7 +190,7 @@ void expect_directions(const std::vector<RandomCase>& all) {
   }
 }
 
-TEST(Directions, HoldForNeutralCoefficients) { expect_directions(cases(10'000)); }
+TEST(Directions, HoldForNeutralCoefficients) { expect_directions(cases(cases_of<std::size_t>(1'500, 10'000))); }
 
 TEST(Directions, HoldForTheCoefficientsThatShip) {
   for (const char* framework : {"verl", "nemo-rl", "openrlhf"}) {
@@ -198,7 +199,7 @@ TEST(Directions, HoldForTheCoefficientsThatShip) {
     if (!std::filesystem::exists(file)) continue;
     SCOPED_TRACE(framework);
     const auto coefficients = load_document<Coefficients>(file).content;
-    expect_directions(cases(300, &coefficients, framework));
+    expect_directions(cases(cases_of<std::size_t>(100, 300), &coefficients, framework));
   }
 }
 

@@ -55,6 +55,7 @@ TEST(ExchangeTextsOnRanks, EveryoneHasEveryonesText) {
 TEST(ProbeClusterOnRanks, IsTheSameOnEveryRank) {
   ProbeOptions options;
   options.budget_s_per_point = 2e-3;
+  options.is_smoke_test = true;
   options.name = "test";
   const ClusterProbe probe = probe_cluster(world(), options);
   EXPECT_EQ(probe.cluster.device_count(), world().size());

@@ -23,13 +23,16 @@ using ::testing::HasSubstr;
 ProbeOptions tiny_options() {
   ProbeOptions options;
   options.budget_s_per_point = 1e-3;
+  options.is_smoke_test = true;
   options.name = "test";
   return options;
 }
 
 TEST(ProbeCluster, OneRankGivesADeviceWithMeasuredRates) {
   const auto world = make_serial_communicator();
-  const ClusterProbe probe = probe_cluster(*world, tiny_options());
+  ProbeOptions options = tiny_options();
+  options.is_smoke_test = false;
+  const ClusterProbe probe = probe_cluster(*world, options);
   ASSERT_EQ(probe.cluster.device_count(), 1);
   EXPECT_EQ(probe.cluster.name(), "test");
   const DeviceType& type = probe.cluster.type_of({0});
@@ -47,9 +50,7 @@ TEST(ProbeCluster, OneRankGivesADeviceWithMeasuredRates) {
 
 TEST(ProbeCluster, ASmokeTestHasTheSmallestSizesOfEverything) {
   const auto world = make_serial_communicator();
-  ProbeOptions options = tiny_options();
-  options.is_smoke_test = true;
-  const ClusterProbe probe = probe_cluster(*world, options);
+  const ClusterProbe probe = probe_cluster(*world, tiny_options());
   EXPECT_EQ(probe.cluster.device_count(), 1);
   int products = 0;
   for (const ProbeResult& result : probe.results) {
@@ -122,7 +123,6 @@ TEST(ProbeCluster, ARankThatHangsInItsDeviceIsNamedAndTheRestGoesOn) {
     OnFakeHosts world(threads, {"a", "b", "c"});
     ProbeOptions options = tiny_options();
     options.pin = false;
-    options.is_smoke_test = true;
     options.answer_limit_s = 1;
     options.budget_s_per_point = 2e-3;
     ProbeHooks hooks;
