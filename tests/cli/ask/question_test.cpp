@@ -129,7 +129,7 @@ TEST(Question, TrainersOnlyComputeInPrecisionsThatTheyHave) {
     EXPECT_THAT(refused.err, HasSubstr(why)) << framework;
   }
   const Printed predicted = sextant("predict --train fsdp=8 --rollout tp=2" + asked + "verl");
-  EXPECT_THAT(predicted.err, HasSubstr(why));
+  EXPECT_THAT(predicted.out + predicted.err, HasSubstr(why));
   EXPECT_EQ(sextant("plan --evaluations 100" + asked + "verl-megatron").exit_code, 0);
 }
 

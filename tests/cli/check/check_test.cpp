@@ -117,9 +117,12 @@ TEST(Check, LeavesHealthyRunsAlone) {
 TEST(Check, DoesNotDoubtWhatALogStates) {
   std::mt19937 random(4);
   Case of("4x8xH100", "Qwen3-14B", "verl", "fsdp=32", "tp=2");
-  of.own.workflow.response_tokens.sigma = 0.5;  // not the spread that importers assume
-  const std::vector<Change> all = possible_faults(of.own);
-  sextant::Run run = of.run(find(all, "responses 1.5 times")->with, random);
+  Lengths& responses = of.own.workflow.response_tokens;
+  responses = scaled(responses, 0.3);
+  responses.sigma = 0.5;  // not the spread that importers assume
+  Circumstances longer = of.own;
+  longer.workflow.response_tokens = scaled(responses, 2.5);
+  sextant::Run run = of.run(longer, random);
   const auto doubts_responses = [&] {
     const RunVerdict verdict = verdict_on(run, of.own, of.loaded.chosen.coefficients);
     EXPECT_FALSE(verdict.is_normal());
