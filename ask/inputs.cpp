@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ask/attention_of_old_gpus.h"
 #include "ask/document_source.h"
 #include "ask/framework.h"
 #include "ask/framework_habits.h"
@@ -47,6 +48,10 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
                                                           loaded.profile ? &*loaded.profile : nullptr, notes)
                                             : document_of<Workflow>(inputs.workflow);
   require_trainer(inputs.framework, loaded.workflow);
+  if (loaded.profile) {
+    if (std::string warning = attention_of_old_gpus(loaded.cluster, *loaded.profile); !warning.empty())
+      notes.push_back(std::move(warning));
+  }
   for (const std::string& warning : loaded.workflow.context_warnings()) notes.push_back("Warning: " + warning);
   if (!inputs.save_inputs.empty()) {
     const std::filesystem::path folder = inputs.save_inputs;

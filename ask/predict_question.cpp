@@ -48,6 +48,11 @@ std::vector<std::string> beyond_framework(const FrameworkProfile& profile, const
       add("tensor parallelism of " + std::to_string(tensor) + " in " + task.name);
     if (choices.max_pipeline_parallel > 0 && stages > choices.max_pipeline_parallel)
       add(std::to_string(stages) + " pipeline stages in " + task.name);
+    const Precision precision = layout.execution.precision.value_or(workflow.precision);
+    const auto of_kind = profile.tasks.find(task.kind);
+    const bool is_known = of_kind != profile.tasks.end() && !of_kind->second.precisions.empty();
+    if (is_known && !of_kind->second.precisions.contains(precision))
+      add(task.name + " in " + std::string(name_of(precision)));
     if (!has_rank_order(layout, choices.rank_order)) add("this order of the devices of " + task.name);
     if (!has_stages) add("these layers of the stages of " + task.name);
     // verl refuses a batch with a sequence that is longer than the micro-batch.

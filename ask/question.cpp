@@ -99,16 +99,17 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
   const Model actor = found(options.model);
   const bool is_ppo = options.algorithm == Algorithm::ppo;
   const std::optional<double> rule = rule_s(options.reward_model);
-  const bool has_reward = !options.reward_model.empty() ? !rule : is_ppo;
+  const bool scores_by_default = is_ppo && (profile == nullptr || profile->has_reward_model);
+  const bool has_reward = !options.reward_model.empty() ? !rule : scores_by_default;
   workflow.rule_reward_s_per_sequence = rule.value_or(0);
   if (!has_reward && options.reward_model.empty())
     assumed.add("--reward-model rule=0 (seconds for a response)");
-  if (is_ppo && !has_reward)
-    throw_bad_input("--reward-model rule: the standard graph of PPO scores with a model; name one");
+  if (has_reward && options.reward_model.empty())
+    assumed.add("--reward-model " + options.model + " (rule or rule=SECONDS for a reward without a model)");
   if (!is_ppo && !options.critic.empty()) throw_bad_input("--critic: GRPO has no critic");
   GraphOptions graph;
   if (profile != nullptr) graph = {profile->has_reference, profile->has_old_log_prob};
-  workflow.tasks = is_ppo ? ppo_tasks(graph) : grpo_tasks(has_reward, graph);
+  workflow.tasks = is_ppo ? ppo_tasks(graph, has_reward) : grpo_tasks(has_reward, graph);
   for (const Task& task : workflow.tasks) {
     const bool is_critic = task.model == "critic", is_reward = task.model == "reward";
     const std::string& named = is_critic ? options.critic : is_reward ? options.reward_model : options.model;
@@ -147,6 +148,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
   Workflow workflow;
   workflow.algorithm = options.algorithm;
   workflow.mode = options.mode;
+  workflow.precision = options.precision;
   if (options.mode == Mode::synchronous && options.staleness != 0)
     throw_bad_input("--staleness: a synchronous iteration has none; see --mode");
   if (options.mode == Mode::one_step_off && options.staleness != 0 && options.staleness != 1)

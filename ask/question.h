@@ -7,6 +7,7 @@
 #include "ask/words/cluster_text.h"
 #include "sextant/cluster.h"
 #include "sextant/framework_profile.h"
+#include "sextant/precision.h"
 #include "sextant/workflow.h"
 
 namespace sextant {
@@ -14,8 +15,9 @@ namespace sextant {
 // Empty texts and numbers of 0 are not given; their defaults are in question.cpp.
 struct WorkflowOptions {
   std::string model;
-  std::string reward_model;  // "rule", "rule=SECONDS" for a response, or a model
-  std::string critic;        // PPO; empty: the actor's shape
+  // "rule", "rule=SECONDS" for a response, or a model; empty: the profile's way for PPO, a rule for GRPO.
+  std::string reward_model;
+  std::string critic;  // PPO; empty: the actor's shape
   Algorithm algorithm = Algorithm::grpo;
   Mode mode = Mode::synchronous;
   double staleness = 0;
@@ -23,6 +25,7 @@ struct WorkflowOptions {
   int responses = 0;
   int mini_batches = 0;
   std::string prompt_tokens, response_tokens, lengths;
+  Precision precision = Precision::bf16;  // of weights, activations and arithmetic
 };
 
 struct ClusterOptions {

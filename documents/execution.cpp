@@ -83,6 +83,10 @@ const Fields<Execution>& execution_fields() {
                "The optimizer runs on the host: gradients and weights cross the host link."),
       optional("offload_weights", &Execution::offload_weights, flag(),
                "States move to the host while other tasks run."),
+      optional("offload_gradients", &Execution::offload_gradients, flag(),
+               "With offload_weights: gradients are copied to the host too (slime before 0.3.1). Without it "
+               "they are "
+               "dropped, since the next step makes new ones."),
       optional("offload_activations", &Execution::offload_activations, flag(),
                "Kept activations cross the host link."),
       optional("offload_activation_layers", &Execution::offload_activation_layers, number_of(),

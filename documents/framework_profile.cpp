@@ -14,10 +14,10 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 8> kSchemas{
-    "sextant.framework_profile/1.7", "sextant.framework_profile/1.6", "sextant.framework_profile/1.5",
-    "sextant.framework_profile/1.4", "sextant.framework_profile/1.3", "sextant.framework_profile/1.2",
-    "sextant.framework_profile/1.1", "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 9> kSchemas{
+    "sextant.framework_profile/1.8", "sextant.framework_profile/1.7", "sextant.framework_profile/1.6",
+    "sextant.framework_profile/1.5", "sextant.framework_profile/1.4", "sextant.framework_profile/1.3",
+    "sextant.framework_profile/1.2", "sextant.framework_profile/1.1", "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
                            kZeroStage3 = "zero_stage_3";
@@ -107,7 +107,7 @@ StageRule parse_stage_rule(const JsonView& view) {
 TaskProfile parse_task(const JsonView& view, TaskProfile task) {
   view.allow_only({"execution", "recompute", "micro_batch_sequences", "decode_batch_sequences",
                    "kv_memory_fraction", "max_tensor_parallel", "max_pipeline_parallel", "even_batch", "stages",
-                   "vary"});
+                   "precisions", "vary"});
   const auto vary = view.optional("vary");
   if (const auto is_even = view.optional("even_batch")) task.has_even_batch = is_even->flag();
   if (const auto rule = view.optional("stages")) task.stages = parse_stage_rule(*rule);
@@ -122,6 +122,9 @@ TaskProfile parse_task(const JsonView& view, TaskProfile task) {
   read_choices(
       view, vary, "kv_memory_fraction", [](const JsonView& v) { return v.fraction(); },
       task.kv_memory_fractions);
+  if (const auto precisions = view.optional("precisions")) {
+    for (const JsonView& one : precisions->items()) task.precisions.insert(parse_precision(one));
+  }
   if (const auto maximum = view.optional("max_tensor_parallel")) task.max_tensor_parallel = maximum->count(1);
   if (const auto maximum = view.optional("max_pipeline_parallel"))
     task.max_pipeline_parallel = maximum->count(1);
@@ -231,6 +234,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   if (const auto sync = view.optional("weight_sync")) profile.weight_sync = parse_weight_sync(*sync);
   profile.has_reference = flag_of(view, "tasks_by_default", "reference", true);
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
+  profile.has_reward_model = flag_of(view, "tasks_by_default", "reward_model", true);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
     layout->allow_only(

@@ -83,9 +83,9 @@ std::vector<NamedModel> inference_of(bool with_reward_model, const GraphOptions&
 
 }  // namespace
 
-std::vector<Task> ppo_tasks(const GraphOptions& options) {
+std::vector<Task> ppo_tasks(const GraphOptions& options, bool with_reward_model) {
   using namespace task_names;
-  std::vector<NamedModel> inference = inference_of(true, options);
+  std::vector<NamedModel> inference = inference_of(with_reward_model, options);
   inference.push_back({kCriticInference, "critic"});
   return standard_graph(inference, {{kActorTraining, "actor"}, {kCriticTraining, "critic"}});
 }

@@ -85,13 +85,14 @@ void check_standard_names(const Workflow& workflow) {
       "reference_inference may be left out and old_log_prob, inference of the actor, added; for another graph "
       "use the algorithm \"custom\"";
   const GraphOptions options = graph_options_of(workflow);
-  if (workflow.algorithm == Algorithm::ppo && !has_standard_tasks(workflow, ppo_tasks(options))) {
-    throw_bad_input("/tasks: expected the six tasks of ppo: " + names_of(ppo_tasks()) + "; " + kOptional);
+  constexpr const char* kRule = " (without reward_inference if a rule gives the reward); ";
+  if (workflow.algorithm == Algorithm::ppo && !has_standard_tasks(workflow, ppo_tasks(options)) &&
+      !has_standard_tasks(workflow, ppo_tasks(options, false))) {
+    throw_bad_input("/tasks: expected the tasks of ppo: " + names_of(ppo_tasks()) + kRule + kOptional);
   }
   if (workflow.algorithm == Algorithm::grpo && !has_standard_tasks(workflow, grpo_tasks(false, options)) &&
       !has_standard_tasks(workflow, grpo_tasks(true, options))) {
-    throw_bad_input("/tasks: expected the tasks of grpo: " + names_of(grpo_tasks(true)) +
-                    " (without reward_inference when a rule gives the reward); " + kOptional);
+    throw_bad_input("/tasks: expected the tasks of grpo: " + names_of(grpo_tasks(true)) + kRule + kOptional);
   }
 }
 

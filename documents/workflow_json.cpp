@@ -44,9 +44,9 @@ std::vector<Task> standard_tasks(const JsonView& view, const Workflow& workflow)
     view.fail("missing member \"tasks\": a custom algorithm has no standard graph");
   }
   const GraphOptions options = parse_graph_options(view);
-  std::vector<Task> tasks = workflow.algorithm == Algorithm::ppo
-                                ? ppo_tasks(options)
-                                : grpo_tasks(workflow.models.contains("reward"), options);
+  const bool has_reward_model = workflow.models.contains("reward");
+  std::vector<Task> tasks = workflow.algorithm == Algorithm::ppo ? ppo_tasks(options, has_reward_model)
+                                                                 : grpo_tasks(has_reward_model, options);
   for (Task& task : tasks) {
     if (task.model == "reference" && !workflow.models.contains("reference")) {
       task.model = "actor";  // the reference is an earlier state of the actor

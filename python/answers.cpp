@@ -75,9 +75,11 @@ Json as_json(const CheckedRun& checked) {
     causes.push_back({{"name", cause.name}, {"explained_fraction", cause.explained}});
   for (const Gain& gain : checked.verdict.gains)
     gains.push_back({{"name", gain.name}, {"seconds", gain.seconds}});
+  std::vector<std::string> notes = checked.notes;
+  for (const BeyondPeak& found : checked.verdict.impossible) notes.push_back(found.sentence() + ".");
   return {{"run", checked.run.name},   {"is_normal", checked.verdict.is_normal()},
           {"times", std::move(times)}, {"causes", std::move(causes)},
-          {"gains", std::move(gains)}, {"notes", checked.notes}};
+          {"gains", std::move(gains)}, {"notes", std::move(notes)}};
 }
 
 PlanAnswer planned(const PlanCall& call, const std::atomic<bool>& is_cancelled) {

@@ -37,6 +37,11 @@ void take_inputs(Options& options, ModelInputs& inputs) {
   options.take("lengths", workflow.lengths);
   options.take("reward_model", workflow.reward_model);
   options.take("critic", workflow.critic);
+  options.take_choice("precision", workflow.precision,
+                      {{"bf16", Precision::bf16},
+                       {"fp16", Precision::fp16},
+                       {"fp32", Precision::fp32},
+                       {"fp8", Precision::fp8}});
   options.take("framework", inputs.framework);
   options.take("coefficients", inputs.coefficients);
   if (!inputs.cluster.empty() && !cluster.gpus.empty())

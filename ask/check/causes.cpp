@@ -123,6 +123,19 @@ void spread_over_nodes(const Cluster& cluster, TaskPlan& task) {
   }
 }
 
+void add_other_responses(const KnownResponses& known, Changes& changes) {
+  if (!known.mean) {
+    changes.workflow("responses 1.5 times as long", [](Workflow& workflow) {
+      workflow.response_tokens = longer(workflow.response_tokens, 1.5, 1);
+    });
+  }
+  if (!known.tail) {
+    changes.workflow("a longer tail of responses", [](Workflow& workflow) {
+      workflow.response_tokens = longer(workflow.response_tokens, 1, 1.5);
+    });
+  }
+}
+
 void add_other_settings(const Circumstances& run, Changes& changes) {
   changes.tasks("recomputation of all activations in training", TaskKind::training,
                 [](TaskPlan& task) { task.recompute = Recompute::full; });
@@ -149,12 +162,6 @@ void add_other_settings(const Circumstances& run, Changes& changes) {
                 [](TaskPlan& task) { task.execution.offload_optimizer = true; });
   changes.scoring("weights on the host while other tasks run",
                   [](TaskPlan& task) { task.execution.offload_weights = true; });
-  changes.workflow("responses 1.5 times as long", [](Workflow& workflow) {
-    workflow.response_tokens = longer(workflow.response_tokens, 1.5, 1);
-  });
-  changes.workflow("a longer tail of responses", [](Workflow& workflow) {
-    workflow.response_tokens = longer(workflow.response_tokens, 1, 1.5);
-  });
   changes.scoring("tensor parallelism of training across nodes",
                   [&](TaskPlan& task) { spread_over_nodes(run.cluster, task); });
   changes.tasks("tensor parallelism of generation across nodes", TaskKind::generation,
@@ -163,10 +170,11 @@ void add_other_settings(const Circumstances& run, Changes& changes) {
 
 }  // namespace
 
-std::vector<Change> possible_faults(const Circumstances& run) {
+std::vector<Change> possible_faults(const Circumstances& run, const KnownResponses& known) {
   Changes changes(run);
   add_slow_machines(run, changes);
   add_other_settings(run, changes);
+  add_other_responses(known, changes);
   return changes.take();
 }
 

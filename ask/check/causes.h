@@ -24,11 +24,18 @@ struct Change {
   Circumstances with;
 };
 
+// Parts of the distribution of responses that a run was measured with, so that no others can explain its times.
+struct KnownResponses {
+  bool mean = false;
+  bool tail = false;
+};
+
 // The faults that people report, one at a time: slow links of each level, slow arithmetic or memory of a device
 // type, recomputation left on, padding instead of packing, a small KV cache, decoding without CUDA graphs,
 // prompts that are prefilled for each response, longer responses and a longer tail, states on the host, tensor
-// parallelism across nodes. Only those that make a difference to this plan and can run.
-[[nodiscard]] std::vector<Change> possible_faults(const Circumstances& run);
+// parallelism across nodes. Only those that make a difference to this plan, can run, and contradict nothing that
+// is known.
+[[nodiscard]] std::vector<Change> possible_faults(const Circumstances& run, const KnownResponses& known = {});
 
 // Settings that a user could change without other machines, where they differ from the plan's: no
 // recomputation, selective recomputation, packing, CUDA graphs, shared prompts, twice and four times the tokens

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "calibrate/import/records/measured_iteration.h"
 #include "sextant/predict.h"
 
 namespace sextant {
@@ -26,10 +27,20 @@ double deviation(const std::vector<JudgedTime>& own, const std::vector<JudgedTim
   return sum;
 }
 
+// A log states the mean length of its responses, and mostly that of the longest; without it their spread is assumed.
+KnownResponses known_responses(const Run& run, const Lengths& responses) {
+  const bool is_unstated = std::any_of(run.unstated.begin(), run.unstated.end(), [](const Unstated& one) {
+    return one.quantity == UnstatedQuantity::response_tokens;
+  });
+  if (run.source != RunSource::import || is_unstated) return {};
+  return {true, responses.kind != LengthKind::lognormal || responses.sigma != kUsualSigma};
+}
+
 }  // namespace
 
 bool RunVerdict::is_normal() const {
-  return std::none_of(times.begin(), times.end(), [](const JudgedTime& time) { return time.is_outside(); });
+  return impossible.empty() &&
+         std::none_of(times.begin(), times.end(), [](const JudgedTime& time) { return time.is_outside(); });
 }
 
 RunVerdict verdict_on(const Run& run, const Circumstances& of_run, const Coefficients& coefficients) {
@@ -38,10 +49,11 @@ RunVerdict verdict_on(const Run& run, const Circumstances& of_run, const Coeffic
   };
   const Prediction own =
       predict_with_trust({of_run.cluster, of_run.workflow, of_run.plan, coefficients, run.framework});
-  RunVerdict verdict{judged_times(run, own), {}, {}};
-  if (!verdict.is_normal()) {
+  RunVerdict verdict{
+      judged_times(run, own), beyond_peak(run, of_run.cluster, of_run.workflow, of_run.plan), {}, {}};
+  if (!verdict.is_normal() && verdict.impossible.empty()) {
     const double whole = deviation(verdict.times, verdict.times);
-    for (const Change& fault : possible_faults(of_run)) {
+    for (const Change& fault : possible_faults(of_run, known_responses(run, of_run.workflow.response_tokens))) {
       std::vector<JudgedTime> times = judged_times(run, predicted(fault.with));
       const double explained = 1 - deviation(verdict.times, times) / whole;
       constexpr double kMinExplained = 0.5;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ask/check/causes.h"
+#include "calibrate/beyond_peak.h"
 #include "calibrate/validate.h"
 #include "sextant/coefficients.h"
 #include "sextant/run.h"
@@ -27,8 +28,10 @@ struct Gain {
 
 struct RunVerdict {
   std::vector<JudgedTime> times;
-  std::vector<LikelyCause> causes;  // best first, at most three; empty if no time is outside
-  std::vector<Gain> gains;          // largest first, at most three, of plans that fit in memory
+  std::vector<BeyondPeak> impossible;  // times in which no GPU could do the work
+  // Best first, at most three; empty if no time is outside, or one is impossible: then the description is wrong.
+  std::vector<LikelyCause> causes;
+  std::vector<Gain> gains;  // largest first, at most three, of plans that fit in memory
 
   [[nodiscard]] bool is_normal() const;
 };

@@ -106,6 +106,7 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
   workflow.prompts = facts.prompts;
   workflow.responses_per_prompt = facts.responses_per_prompt;
   workflow.mini_batches = facts.mini_batches;
+  workflow.precision = facts.precision;
   take_models(facts, options, models, workflow, assumed);
   take_lengths(options, facts, measured, workflow, assumed);
   workflow.name = std::string(facts.has_critic ? "ppo" : "grpo") + " of " + workflow.models.at("actor").name;

@@ -48,8 +48,16 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
   option("--lengths", workflow.lengths,
          "Samples of both: lines of JSON with prompt_tokens and response_tokens");
   option("--reward-model", workflow.reward_model,
-         "Model that scores responses, or rule=SECONDS for each response, on the host (default: GRPO rule=0, "
-         "PPO the actor's shape)");
+         "Model that scores responses, or rule=SECONDS for each response, on the host (default: rule=0; PPO of "
+         "frameworks that score with a model: the actor's shape)");
+  command
+      .add_choice("--precision", workflow.precision,
+                  {{"bf16", Precision::bf16},
+                   {"fp16", Precision::fp16},
+                   {"fp32", Precision::fp32},
+                   {"fp8", Precision::fp8}},
+                  "Weights, activations and arithmetic of all tasks")
+      .in_group(kGroup);
   option("--critic", workflow.critic, "PPO's critic (default: the actor's shape)").check(not_empty());
   return handles;
 }

@@ -29,7 +29,7 @@ std::string describe_all(const RunVerdict& verdict) {
     ++outside;
     slow += time.measured_s > time.interval_s->high ? 1 : 0;
   }
-  if (outside == 0) return "as expected";
+  if (outside == 0) return verdict.impossible.empty() ? "as expected" : "as expected, but impossible";
   const std::string too_slow = slow == outside ? "too slow"
                                : slow == 0     ? "none too slow"
                                                : std::to_string(slow) + " too slow";
@@ -51,7 +51,8 @@ void print(const Run& run, const RunVerdict& verdict) {
       line += (i > 0 ? ", " : "") + cause.times[i].what + " " + format_seconds(cause.times[i].predicted_s);
     print_line(line + ")");
   }
-  if (!verdict.is_normal() && verdict.causes.empty())
+  for (const BeyondPeak& found : verdict.impossible) print_line("impossible: " + found.sentence());
+  if (!verdict.is_normal() && verdict.causes.empty() && verdict.impossible.empty())
     print_line("no single change explains it; is the run what the document describes?");
   for (const Gain& gain : verdict.gains)
     print_line("would gain " + format_seconds(gain.seconds) + ": " + gain.name);
@@ -98,7 +99,7 @@ void add_check(CommandLine& line) {
       "(slow links, a slow GPU, recomputation left on, a small KV cache, longer responses ...), and settings "
       "that\n"
       "would gain most. A log with its configuration, or with the command that started it, needs no document.\n"
-      "Exits 1 if a time lies outside its 90 % interval.\n"
+      "Exits 1 if a time lies outside its 90 % interval, or is more work than the GPUs can do in it.\n"
       "Example: sextant check runs.json\n"
       "Example: sextant check train.log --config run.sh --gpus H100");
   command.runs([options] { return run(*options); });

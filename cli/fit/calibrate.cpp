@@ -6,6 +6,7 @@
 #include "ask/coefficient_source.h"
 #include "ask/fit_question.h"
 #include "ask/runs/log_runs.h"
+#include "calibrate/beyond_peak.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "calibrate/validate.h"
@@ -84,6 +85,16 @@ void print_errors_in_sample(const Runs& runs, const Coefficients& fitted) {
        "belong to the log? (sextant check names the task)"});
 }
 
+// Times that a fit would follow although no GPU could do the work in them.
+void warn_of_impossible_times(const Runs& runs) {
+  constexpr std::size_t kShown = 3;
+  const std::vector<std::string> all = beyond_peak_of_all(runs);
+  for (std::size_t i = 0; i < std::min(kShown, all.size()); ++i) say({"Warning: " + all[i]});
+  if (all.size() > kShown)
+    say({"Warning: " + std::to_string(all.size() - kShown) +
+         " more times are impossible (sextant check lists them)"});
+}
+
 // Exit code of the suggestions.
 int suggest(const Options& options, const CandidateExperiments& candidates, const Coefficients& fitted) {
   const std::vector<Suggestion> suggestions =
@@ -109,6 +120,7 @@ int run(const Options& options) {
   const Runs& all = read.imported.runs;
   const std::string& first = options.logs.logs.front();
   if (all.runs.empty()) throw_bad_input(first + ": /runs: no runs to fit");
+  warn_of_impossible_times(all);
   Coefficients start;
   if (!options.start.empty()) {
     NamedCoefficients loaded = load_coefficients_for(options.start, all);

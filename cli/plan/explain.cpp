@@ -278,22 +278,34 @@ void add_explain_options(const Command& command, ExplainOptions& options) {
       .shows_default();
 }
 
-std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster& cluster, bool is_json) {
+Scenarios scenarios_of(const ExplainOptions& options, const Cluster& cluster, bool is_json) {
   if (is_json && options.has_any() && options.out.empty()) {
     throw_bad_input("--json prints only the plan document: give a file for the explanation with --explain-out");
   }
-  std::vector<Scenario> scenarios;
-  for (const std::string& written : options.what_ifs) scenarios.push_back(parse_what_if(written, cluster));
+  Scenarios scenarios;
+  for (const std::string& written : options.what_ifs) {
+    try {
+      scenarios.possible.push_back(parse_what_if(written, cluster));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::bad_input || options.what_ifs.size() == 1) throw;
+      scenarios.errors.emplace_back(error.what());
+    }
+  }
+  if (scenarios.possible.empty() && !scenarios.errors.empty()) {
+    std::string all;
+    for (const std::string& error : scenarios.errors) all += (all.empty() ? "" : "; ") + error;
+    throw_bad_input(all);
+  }
   return scenarios;
 }
 
-int explain_plan(const ExplainOptions& options, const Decided& decided, const std::vector<Scenario>& scenarios,
+int explain_plan(const ExplainOptions& options, const Decided& decided, const Scenarios& scenarios,
                  bool is_json) {
   std::vector<std::string> sizes;
-  const Explanation explanation = explanation_of(options, decided, scenarios, sizes);
+  const Explanation explanation = explanation_of(options, decided, scenarios.possible, sizes);
   if (!options.out.empty()) save_document(options.out, explanation);
   if (!is_json) {
-    const bool is_whole = options.is_asked || scenarios.empty();
+    const bool is_whole = options.is_asked || scenarios.possible.empty();
     if (is_whole) std::fputs(describe(explanation).c_str(), stdout);
     for (std::size_t i = 0; i < sizes.size(); ++i)
       std::fputs((describe(explanation.what_ifs[i], explanation) + sizes[i]).c_str(), stdout);
@@ -303,8 +315,9 @@ int explain_plan(const ExplainOptions& options, const Decided& decided, const st
       std::fprintf(stderr, "sextant: what if %s: %s\n", joined(what_if.changes).c_str(),
                    what_if.message.c_str());
   }
+  for (const std::string& error : scenarios.errors) std::fprintf(stderr, "sextant: %s\n", error.c_str());
   if (!options.out.empty()) say_wrote(options.out);
-  return exit_code_of(explanation);
+  return std::max(exit_code_of(explanation), scenarios.errors.empty() ? kDone : kBadInput);
 }
 
 std::string describe(const Explanation& explanation) {

@@ -22,15 +22,20 @@ struct ExplainOptions {
 
 void add_explain_options(const Command& command, ExplainOptions& options);
 
-// Returns the changed clusters. Throws Error(bad_input) for an impossible change, and if the explanation would
-// not be shown: stdout holds the plan document and there is no file for the explanation.
-[[nodiscard]] std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster& cluster,
-                                                 bool is_json);
+// The changed clusters, and what is wrong with the changes that are impossible.
+struct Scenarios {
+  std::vector<Scenario> possible;
+  std::vector<std::string> errors;
+};
+
+// Throws Error(bad_input) if no change is possible, and if the explanation would not be shown: stdout holds the plan
+// document and there is no file for the explanation.
+[[nodiscard]] Scenarios scenarios_of(const ExplainOptions& options, const Cluster& cluster, bool is_json);
 
 // Explains the plan, writes the document if there is a file for it, and prints unless stdout is in use. Returns
-// the exit code: 1 if a changed cluster has no plan.
+// the exit code: 1 if a changed cluster has no plan, 2 if a change was impossible.
 [[nodiscard]] int explain_plan(const ExplainOptions& options, const Decided& decided,
-                               const std::vector<Scenario>& scenarios, bool is_json);
+                               const Scenarios& scenarios, bool is_json);
 
 // Returns tables and sentences.
 [[nodiscard]] std::string describe(const Explanation& explanation);

@@ -43,7 +43,7 @@ LoadedInputs load_asked(const PlanOptions& options) {
 AskedPlan::AskedPlan(const PlanOptions& options, const RankGroup& ranks)
     : PlanInputs(options, load_asked(options), {ranks.ranks_on_host(), !options.makes_several()}),
       scenarios(scenarios_of(options.explain, loaded.cluster, options.json)) {
-  for (const Scenario& scenario : scenarios)
+  for (const Scenario& scenario : scenarios.possible)
     (void)chosen_planner(options.planner, scenario.cluster.device_count());
   if (!ranks.is_alone()) refuse_ranks(options, planner, ranks.size());
   say(notes);

@@ -28,7 +28,7 @@ struct PlanOptions : PlanQuestion {
 struct AskedPlan : PlanInputs {
   AskedPlan(const PlanOptions& options, const RankGroup& ranks);
 
-  std::vector<Scenario> scenarios;
+  Scenarios scenarios;
 };
 
 }  // namespace sextant::cli

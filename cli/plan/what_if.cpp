@@ -11,6 +11,7 @@
 
 #include "ask/words/nearest_name.h"
 #include "core/text.h"
+#include "documents/values/gpu_names.h"
 #include "planner/explain/change.h"
 #include "sextant/error.h"
 
@@ -25,7 +26,9 @@ const char* const kWhatIfGrammar =
     "separately:\n"
     "  add:TYPE=N[@ZONE]      add N nodes (not devices): copies of the first node with device type TYPE, in "
     "its zone or "
-    "ZONE\n"
+    "ZONE;\n"
+    "                         TYPE is a type of the cluster, by its name, another spelling or its beginning: "
+    "h100\n"
     "  remove:NODE            remove a node\n"
     "  remove:TYPE=N          remove the last N nodes with device type TYPE\n"
     "  link:LEVEL*FACTOR      scale the bandwidth of all links at a level: within_node, within_zone, "
@@ -69,6 +72,24 @@ Names types_of(const Cluster& cluster) {
   std::set<std::string_view> used;
   for (const Node& node : cluster.nodes()) used.insert(node.device_type);
   return {used.begin(), used.end()};
+}
+
+// The cluster's device type of this name, of another spelling or alias of it (documents/values/gpu_names.h), or the
+// only one that begins with it. Throws Error(bad_input) that lists the types.
+std::string type_named(std::string_view written, const Cluster& cluster) {
+  const Names types = types_of(cluster);
+  if (std::find(types.begin(), types.end(), written) != types.end()) return std::string(written);
+  Names same, longer;
+  for (const std::string_view type : types) {
+    if (is_same_gpu(type, written)) same.push_back(type);
+    const bool ends_a_word =
+        written.size() < type.size() && (type[written.size()] == '-' || type[written.size()] == '_');
+    if (ends_a_word && is_same_gpu(type.substr(0, written.size()), written)) longer.push_back(type);
+  }
+  if (same.size() == 1) return std::string(same.front());
+  if (same.empty() && longer.size() == 1) return std::string(longer.front());
+  require_known("device type", written, types);
+  return "";
 }
 
 Names zones_of(const Cluster& cluster) {
@@ -116,8 +137,7 @@ ClusterChange parse_add(std::string_view text, const Cluster& cluster) {
   AddMachines change;
   auto number = parted(text, '=');
   if (!number) throw_bad_input("expected add:TYPE=N or add:TYPE=N@ZONE");
-  require_known("device type", number->first, types_of(cluster));
-  change.device_type = number->first;
+  change.device_type = type_named(number->first, cluster);
   const std::size_t at = number->second.find('@');
   change.count = parse_count(number->second.substr(0, at));
   if (at == std::string_view::npos) return change;
@@ -133,8 +153,8 @@ ClusterChange parse_remove(std::string_view text, const Cluster& cluster) {
     require_known("machine", text, nodes);
     return RemoveMachine{std::string(text)};
   }
-  require_known("device type", number->first, types_of(cluster));
-  return RemoveMachines{std::string(number->first), parse_count(number->second)};
+  std::string type = type_named(number->first, cluster);
+  return RemoveMachines{std::move(type), parse_count(number->second)};
 }
 
 ClusterChange parse_link(std::string_view text, const Cluster& /*cluster*/) {
@@ -163,12 +183,12 @@ ClusterChange parse_device(std::string_view text, const Cluster& cluster) {
   const auto sides = parted(text, '*');
   const auto number = sides ? parted(sides->first, '.') : std::nullopt;
   if (!number) throw_bad_input("expected device:TYPE.flops*FACTOR, or .bandwidth, .memory or .host");
-  require_known("device type", number->first, types_of(cluster));
+  std::string type = type_named(number->first, cluster);
   Names names;
   for (const auto& [name, of_model] : kDeviceNumbers) names.push_back(name);
   require_known("number of a device", number->second, names);
   ScaleDevices change;
-  change.device_type = number->first;
+  change.device_type = std::move(type);
   for (const auto& [name, of_model] : kDeviceNumbers) {
     if (name == number->second) change.name = of_model;
   }

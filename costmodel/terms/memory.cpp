@@ -1,5 +1,8 @@
 #include "costmodel/terms/memory.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "costmodel/terms/data_parallel.h"
 
 namespace sextant {
@@ -21,6 +24,10 @@ struct States {
   double optimizer = 0;
   double handed_over = 0;  // of an optimizer on the host: gradients that come in, weights that go back
   [[nodiscard]] double total() const { return weights + gradients + optimizer; }
+  // Weights, and gradients if they are copied.
+  [[nodiscard]] double copied(const Execution& execution) const {
+    return weights + (execution.offload_gradients ? gradients : 0);
+  }
 };
 
 // Numbers of one stage on one device. Those of routed experts stand apart, because they are distributed over
@@ -258,8 +265,9 @@ StageMemory stage_memory(const TaskWork& task, int replica, int stage) {
   StageMemory memory;
   if (execution.offload_optimizer) memory.host_bytes = states.handed_over;
   if (execution.offload_weights) {
-    memory.host_bytes += states.total();
+    memory.host_bytes += states.copied(execution) + states.optimizer;
     memory.loaded_bytes = execution.offload_optimizer ? states.weights + states.gradients : states.total();
+    memory.moved_bytes = states.copied(execution) + (execution.offload_optimizer ? 0 : states.optimizer);
   } else if (execution.offload_optimizer) {
     memory.host_bytes += states.optimizer;
     memory.state_bytes = states.weights + states.gradients;
@@ -271,7 +279,7 @@ StageMemory stage_memory(const TaskWork& task, int replica, int stage) {
 }
 
 double offloaded_bytes(const TaskWork& task, int replica, int stage) {
-  return stage_memory(task, replica, stage).loaded_bytes;
+  return stage_memory(task, replica, stage).moved_bytes;
 }
 
 double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage) {
@@ -328,10 +336,28 @@ std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan
   return plan_memory(works_of(workflow, plan, cluster), cluster, neutral, hardware);
 }
 
+bool uses_copy_of(const TaskWork& pass, const TaskWork& training) {
+  const Execution &own = pass.execution(), &other = training.execution();
+  const auto degrees = [](const Execution& execution) {
+    return std::tuple(execution.context_parallel, execution.expert_parallel, execution.expert_tensor_parallel,
+                      execution.zero_stage == 3, execution.sharded_over);
+  };
+  const std::vector<Replica>&replicas = pass.plan->replicas, &others = training.plan->replicas;
+  return pass.kind() == TaskKind::inference && training.kind() == TaskKind::training &&
+         pass.task->model == training.task->model && pass.task->name != task_names::kReferenceInference &&
+         degrees(own) == degrees(other) &&
+         std::equal(replicas.begin(), replicas.end(), others.begin(), others.end(),
+                    [](const Replica& a, const Replica& b) { return a.stages == b.stages; });
+}
+
 std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster) {
   const std::set<DeviceId> in_turns = devices_in_turns(works);
   std::map<NodeId, double> by_node;
   for (const TaskWork& task : works) {
+    const bool has_no_copy = std::any_of(works.begin(), works.end(), [&](const TaskWork& other) {
+      return uses_copy_of(task, other) && other.execution().offload_weights;
+    });
+    if (has_no_copy) continue;
     for (std::size_t i = 0; i < task.replicas.size(); ++i) {
       const std::vector<Stage>& stages = task.plan->replicas[i].stages;
       for (std::size_t j = 0; j < stages.size(); ++j) {

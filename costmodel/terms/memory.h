@@ -39,8 +39,12 @@
 // next one that is fetched ahead, its whole gradient, and that gradient in the format in which replicas reduce
 // it. The head and the embedding are gathered without another one.
 //
-// Host memory: offloaded weights and gradients; for an optimizer on the host its state, gradients in fp32, and
-// the new weights on their way back. An engine that alternates with a task whose weights go to the host keeps
+// Host memory: offloaded weights and optimizer states; for an optimizer on the host its state, gradients in fp32,
+// and the new weights on their way back. Gradients are dropped, because the next step makes new ones: verl's,
+// NeMo RL's, SkyRL's and ROLL's Megatron trainers free the buffers and fill them with zeros later, FSDP trainers
+// set them to none, and slime keeps no copy of them from 0.3.1 on. A plan can say that they are copied
+// (offload_gradients). A pass that runs on the engine of a training task - verl's old_log_prob on the actor's -
+// loads the same copy of the weights. An engine that alternates with a task whose weights go to the host keeps
 // its own weights there too. All are pinned, in blocks that are rounded up (kPinnedShare).
 //
 // Four coefficients correct it to the memory that a framework really takes: memory_state_weight,
@@ -63,7 +67,8 @@ namespace sextant {
 // Counts for one stage of a task, before coefficients; bytes per device.
 struct StageMemory {
   double state_bytes = 0;           // on the device while the task does not run
-  double loaded_bytes = 0;          // states that are loaded for the task and leave after it
+  double loaded_bytes = 0;          // states that are there for the task and leave after it
+  double moved_bytes = 0;           // the part of them that comes from the host and goes back
   double host_bytes = 0;            // on the host
   double activation_bytes = 0;      // kept, for all micro-batches in flight; a KV cache without a stated size
   double reserved_bytes = 0;        // KV cache of stated size; leaves the device only if the engine sleeps
@@ -79,7 +84,7 @@ inline constexpr double kPinnedShare = 1.1;
 
 [[nodiscard]] StageMemory stage_memory(const TaskWork& task, int replica, int stage);
 
-// States of a stage on one device or its host, in bytes: the data that offloading moves.
+// States of a stage on one device that offloading moves, in bytes, one way.
 [[nodiscard]] double offloaded_bytes(const TaskWork& task, int replica, int stage);
 // Kept activations of one micro-batch in one stage, in bytes per device.
 [[nodiscard]] double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage);
@@ -184,6 +189,10 @@ struct MemoryNeed {
 // Same as above with neutral coefficients.
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan,
                                                     const Cluster& cluster);
+
+// Whether a pass without gradients computes with the copy of the weights that `training` has: its model is trained
+// there, by the same devices in the same layout. The reference is an earlier state, also if it has the actor's name.
+[[nodiscard]] bool uses_copy_of(const TaskWork& pass, const TaskWork& training);
 
 // Returns the nodes whose host memory the plan uses, ascending.
 [[nodiscard]] std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster);

@@ -69,6 +69,7 @@ struct Execution {
   // Memory.
   bool offload_optimizer = false;     // Adam runs on the host: gradients and weights cross the host link
   bool offload_weights = false;       // states (and an engine's cache) leave the device while other tasks run
+  bool offload_gradients = false;     // with offload_weights: gradients are copied too; false: they are dropped
   bool offload_activations = false;   // kept activations cross the host link
   int offload_activation_layers = 0;  // layers per stage; 0: all layers of the stage
 

@@ -16,6 +16,7 @@
 #include "sextant/execution.h"
 #include "sextant/json.h"
 #include "sextant/plan.h"
+#include "sextant/precision.h"
 #include "sextant/workflow.h"
 
 namespace sextant {
@@ -70,6 +71,7 @@ struct TaskProfile {
   int max_pipeline_parallel = 0;
   bool has_even_batch = false;  // all replicas get equally many sequences
   StageRule stages = StageRule::any;
+  std::set<Precision> precisions;  // those of arithmetic that the framework has; empty: all
 };
 
 struct FrameworkProfile {
@@ -82,6 +84,7 @@ struct FrameworkProfile {
   std::set<Algorithm> algorithms;  // those that its trainer runs; empty: all
   bool has_reference = true;       // an iteration computes the reference's log-probabilities by default
   bool has_old_log_prob = false;   // the actor's own log-probabilities are computed again before training
+  bool has_reward_model = true;    // a model scores the responses of PPO by default; false: a rule
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.

@@ -114,8 +114,9 @@ struct UniformLayout {
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 6};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4:
-                                                  // sharded_over; 1.5: bucket_bytes; 1.6: eager_layers
+  static constexpr SchemaVersion kVersion{1, 7};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4:
+                                                  // sharded_over; 1.5: bucket_bytes; 1.6: eager_layers;
+                                                  // 1.7: offload_gradients
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name

@@ -21,7 +21,7 @@ enum class TaskKind { generation, inference, training };
 // workers (verl, NeMo-RL, OpenRLHF ...), or the loop of a single program that runs them itself.
 enum class Orchestration { controller, loop };
 
-// Names of the tasks of PPO. GRPO has no critic tasks, and no reward_inference with a rule-based reward.
+// Names of the tasks of PPO. GRPO has no critic tasks, and neither has reward_inference with a rule-based reward.
 // old_log_prob recomputes the actor's own log-probabilities before training; a graph has it if the document
 // says so.
 namespace task_names {
@@ -102,9 +102,9 @@ struct GraphOptions {
   bool has_old_log_prob = false;  // the actor's log-probabilities are recomputed before training
 };
 
-// The standard graphs: six tasks for PPO, four for GRPO (three without a reward model).
+// The standard graphs: six tasks for PPO and four for GRPO, one less if a rule gives the reward instead of a model.
 // The models "critic" and "reward" have a value head.
-[[nodiscard]] std::vector<Task> ppo_tasks(const GraphOptions& options = {});
+[[nodiscard]] std::vector<Task> ppo_tasks(const GraphOptions& options = {}, bool with_reward_model = true);
 [[nodiscard]] std::vector<Task> grpo_tasks(bool with_reward_model, const GraphOptions& options = {});
 
 // The options of the standard graph with these tasks, as far as the names determine them.

@@ -22,6 +22,7 @@ EXECUTION = {
     "portable_attention": False, "fused_experts": False, "fused_dispatch": False, "overlap_dispatch": False,
     "unfused": False, "eager_layers": False, "cuda_graphs": False, "training_graphs": "none", "kv_cache_bytes": 0.0,
     "logit_chunk_tokens": 0, "fused_loss": False, "offload_optimizer": False, "offload_weights": False,
+    "offload_gradients": False,
     "offload_activations": False, "offload_activation_layers": 0, "lora_rank": 0, "precision": None,
     "weight_precision": None, "expert_precision": None, "expert_weight_precision": None,
     "attention_precision": None, "cache_precision": None, "gradient_precision": None,

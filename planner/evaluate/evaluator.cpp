@@ -74,7 +74,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
       objective_(problem.objective),
       memory_share_(problem.memory_share),
       device_rules_(problem.device_rules),
-      host_memory_(problem.cluster),
+      host_memory_(problem.cluster, problem.one_copy),
       prices_(problem.cluster),
       is_time_alone_(problem.objective.is_time_alone() && problem.device_rules.empty() &&
                      !host_memory_.is_there()) {

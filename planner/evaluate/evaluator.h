@@ -63,7 +63,8 @@ struct WeightPath {
 // upper bound for each node: all its devices are assumed to run every task in the way that needs most.
 class HostMemoryLimit {
  public:
-  explicit HostMemoryLimit(const Cluster& cluster);
+  // one_copy: see EvaluatedProblem.
+  explicit HostMemoryLimit(const Cluster& cluster, TaskPairs one_copy = {});
   [[nodiscard]] bool is_there() const { return bytes_per_device_ > 0; }
   // The share by which the tasks' needs exceed the limit; zero if they do not.
   template <typename Values>
@@ -73,12 +74,17 @@ class HostMemoryLimit {
       bytes += value->max_host_bytes;
       sleeping += value->max_sleeping_bytes;
     }
+    for (const auto& [pass, training] : one_copy_) {
+      if (values[training]->max_host_bytes >= values[pass]->max_host_bytes)
+        bytes -= values[pass]->max_host_bytes;
+    }
     if (bytes > 0) bytes += sleeping;  // an engine alternates with tasks whose states are moved to the host
     return bytes > bytes_per_device_ ? bytes / bytes_per_device_ - 1 : 0;
   }
 
  private:
   double bytes_per_device_ = 0;  // 0: no node states its host memory
+  TaskPairs one_copy_;
 };
 
 // The parts of a problem that are constant in a search.
@@ -92,6 +98,8 @@ struct EvaluatedProblem {
   Objective objective = {};
   DeviceRules device_rules = {};
   double memory_share = 1;  // PlanRequest::memory_share
+  // Passes that compute with the copy of a training task's weights, and these tasks (one_copy_of in engine_rules.h).
+  TaskPairs one_copy = {};
 };
 
 class Evaluator {

@@ -1,5 +1,6 @@
 // Checks whether a candidate fits in memory, and computes its score under the objective.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
@@ -36,7 +37,7 @@ Score judged(const Objective& objective, double time_s, double excess_bytes, con
   return {time_s, excess_bytes, loss_of(objective, time_s, rented), overrun_of(objective, time_s, rented)};
 }
 
-HostMemoryLimit::HostMemoryLimit(const Cluster& cluster) {
+HostMemoryLimit::HostMemoryLimit(const Cluster& cluster, TaskPairs one_copy) : one_copy_(std::move(one_copy)) {
   for (const Node& node : cluster.nodes()) {
     if (!node.host_memory_bytes) continue;
     const double each = *node.host_memory_bytes / node.devices;

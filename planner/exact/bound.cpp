@@ -169,6 +169,7 @@ std::vector<Execution> bounded_executions(const PlanRequest& request, std::size_
     execution.expert_tensor_parallel = execution.zero_stage = execution.sharded_over = 0;
     execution.kv_cache_bytes = 0;
     execution.offload_weights = execution.offload_optimizer = execution.offload_activations = false;
+    execution.offload_gradients = false;
     execution.offload_activation_layers = 0;
     execution.micro_batch_tokens = execution.micro_batches = 0;
     if (std::find(all.begin(), all.end(), execution) == all.end()) all.push_back(std::move(execution));

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "planner/evaluate/task_model.h"
+#include "planner/search/engine_rules.h"
 #include "planner/search/search_run.h"
 #include "sextant/error.h"
 
@@ -60,7 +61,8 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
                   request.weight_sync,
                   request.objective,
                   {},
-                  request.memory_share}),
+                  request.memory_share,
+                  one_copy_of(request.engine_rules, request.workflow)}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();

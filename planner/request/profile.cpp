@@ -247,20 +247,40 @@ std::string why_not_offered(const FrameworkProfile& profile, const Workflow& wor
   if (!profile.same_devices.contains(workflow.mode))
     return framework + " has no mode " + in_quotes(std::string(name_of(workflow.mode))) + "; it offers " +
            joined_modes(profile);
+  for (const auto& [kind, of_kind] : profile.tasks) {
+    if (of_kind.precisions.empty() || of_kind.precisions.contains(workflow.precision)) continue;
+    std::string known;
+    for (const Precision precision : of_kind.precisions) append_name(name_of(precision), known);
+    return framework + " (as described by its profile) has no " + std::string(name_of(kind)) + " in " +
+           std::string(name_of(workflow.precision)) + "; it computes in " + known;
+  }
   return "";
 }
 
 namespace {
+
+// The first of the usual precisions in which all devices compute; empty if there is none.
+std::string common_precision(const Cluster& cluster) {
+  for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::fp32}) {
+    const auto& types = cluster.device_types();
+    if (std::all_of(types.begin(), types.end(),
+                    [&](const auto& type) { return type.second.flop_per_s.contains(precision); }))
+      return std::string(name_of(precision));
+  }
+  return "";
+}
 
 // The first device type that has no arithmetic in this precision; empty if all have.
 std::string missing_rate(Precision precision, const Cluster& cluster) {
   for (const auto& [name, type] : cluster.device_types()) {
     if (type.flop_per_s.contains(precision)) continue;
     std::string known;
-    for (const auto& [other, rate] : type.flop_per_s)
-      known += (known.empty() ? "" : ", ") + std::string(name_of(other));
-    return ": " + name + " has no " + std::string(name_of(precision)) + " (it has " + known +
-           "); state another \"precision\" in a workflow document, or leave these devices out";
+    for (const auto& [other, rate] : type.flop_per_s) append_name(name_of(other), known);
+    const std::string common = common_precision(cluster);
+    return ": " + name + " has no " + std::string(name_of(precision)) + " (it has " + known + "); " +
+           (common.empty() ? "leave these devices out"
+                           : "compute in " + common + " (--precision " + common +
+                                 ", or \"precision\" in a workflow document), or leave these devices out");
   }
   return "";
 }

@@ -31,6 +31,21 @@ std::vector<std::vector<std::size_t>> connected_tasks(const TaskPairs& pairs) {
   return listed;
 }
 
+TaskPairs one_copy_of(const EngineRules& rules, const Workflow& workflow) {
+  TaskPairs pairs;
+  for (const std::vector<std::size_t>& tasks : connected_tasks(rules.same_layout)) {
+    for (const std::size_t pass : tasks) {
+      const Task& own = workflow.tasks[pass];
+      if (own.kind != TaskKind::inference || own.name == task_names::kReferenceInference) continue;
+      for (const std::size_t training : tasks) {
+        const Task& other = workflow.tasks[training];
+        if (other.kind == TaskKind::training && other.model == own.model) pairs.emplace_back(pass, training);
+      }
+    }
+  }
+  return pairs;
+}
+
 std::optional<bool> asked_offload(std::size_t task, const Plan& plan, const Workflow& workflow,
                                   const EngineRules& rules, const std::vector<TaskChoices>& choices) {
   const auto rule = rules.offload_when_shared.find(task);

@@ -19,6 +19,10 @@ namespace sextant {
 // The sets of tasks that are connected by these pairs, each in ascending order.
 [[nodiscard]] std::vector<std::vector<std::size_t>> connected_tasks(const TaskPairs& pairs);
 
+// Passes without gradients on the engine of the task that trains their model, with this task: they use its copy of
+// the weights. The reference is another state of the model.
+[[nodiscard]] TaskPairs one_copy_of(const EngineRules& rules, const Workflow& workflow);
+
 // Whether the task must offload its weights in this plan, or must not; absent: neither, or no execution of the
 // task does as asked. `choices`: by task.
 [[nodiscard]] std::optional<bool> asked_offload(std::size_t task, const Plan& plan, const Workflow& workflow,

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/units.h"
+#include "planner/search/engine_rules.h"
 #include "planner/search/known_options.h"
 #include "sextant/predict.h"
 
@@ -49,7 +50,8 @@ std::vector<double> free_memory_by_device(const PlanRequest& request) {
 
 SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
-                 request.weight_sync, request.objective, request.device_rules, request.memory_share}),
+                 request.weight_sync, request.objective, request.device_rules, request.memory_share,
+                 one_copy_of(request.engine_rules, request.workflow)}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
       known_options(request.known_options ? request.known_options->join(request) : nullptr),
       free_memory_bytes(free_memory_by_device(request)) {

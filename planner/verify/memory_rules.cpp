@@ -32,6 +32,29 @@ void for_each_tasklet(std::span<const PlannedTask> tasks, F f) {
       tasks, [&](const PlannedTask&, DeviceId device, const TaskletMemory& memory) { f(device, memory); });
 }
 
+// The devices of each tasklet in order, and the degrees that say which weights a device of it holds.
+bool has_one_layout(const PlannedTask& one, const PlannedTask& other) {
+  const Execution &a = one.execution(), &b = other.execution();
+  if (a.context_parallel != b.context_parallel || a.expert_parallel != b.expert_parallel ||
+      a.expert_tensor_parallel != b.expert_tensor_parallel || a.sharded_over != b.sharded_over ||
+      (a.zero_stage == 3) != (b.zero_stage == 3) || one.plan.replicas.size() != other.plan.replicas.size())
+    return false;
+  for (std::size_t i = 0; i < one.plan.replicas.size(); ++i) {
+    if (one.plan.replicas[i].stages != other.plan.replicas[i].stages) return false;
+  }
+  return true;
+}
+
+// True for a pass with the weights of a training task that keeps them on the host.
+bool borrows_weights(const PlannedTask& task, std::span<const PlannedTask> all) {
+  if (task.is_training() || task.is_generation() || task.name() == task_names::kReferenceInference)
+    return false;
+  return std::any_of(all.begin(), all.end(), [&](const PlannedTask& owner) {
+    return owner.is_training() && owner.task.model == task.task.model && owner.execution().offload_weights &&
+           has_one_layout(owner, task);
+  });
+}
+
 // "needs 9.00 GiB (states ...), 8.00 GiB are there"; whole bytes too, since what is short may be few of them.
 std::string in_words(double needed_bytes, double capacity_bytes) {
   return format_bytes(needed_bytes) + " and there are " + format_bytes(capacity_bytes) + ", " +
@@ -75,7 +98,7 @@ std::vector<HostMemory> used_hosts(std::span<const PlannedTask> tasks) {
   }
   std::map<NodeId, double> bytes_of;
   for_each_task_and_tasklet(tasks, [&](const PlannedTask& task, DeviceId device, const TaskletMemory& tasklet) {
-    double bytes = tasklet.host_bytes;
+    double bytes = borrows_weights(task, tasks) ? 0 : tasklet.host_bytes;
     // An engine that takes turns leaves a copy of its weights while it sleeps.
     if (task.is_generation() && shared_by_turns.count(device) > 0) bytes += tasklet.resident_bytes;
     if (bytes > 0) bytes_of[tasks.front().cluster.node_of(device)] += kPinnedBlocks * bytes;

@@ -81,7 +81,8 @@ States states_of(const PlannedTask& task, const Replica& replica, std::size_t st
 void place_states(const States& states, const Execution& execution, TaskletMemory& memory) {
   const double used = states.weights + states.gradients;
   if (execution.offload_weights) {
-    memory.host_bytes = used + states.optimizer + (execution.offload_optimizer ? states.exchanged : 0);
+    const double kept = execution.offload_gradients ? used : states.weights;
+    memory.host_bytes = kept + states.optimizer + (execution.offload_optimizer ? states.exchanged : 0);
     memory.loaded_bytes = execution.offload_optimizer ? used : used + states.optimizer;
     return;
   }

@@ -11,6 +11,7 @@ from sextant._documents import DocumentSource, parse, source_text
 from sextant._results import CheckedRun, Coefficients, Explanation, Export, Layout, Plan, Prediction, Search
 
 Algorithm = Literal["grpo", "ppo"]
+Precision = Literal["bf16", "fp16", "fp32", "fp8"]
 Mode = Literal["synchronous", "one_step_off", "asynchronous"]
 Goal = Literal["time", "cost", "devices", "mean", "p50", "p75", "p90", "p95", "p99"]
 PlanSource = Union[Plan, DocumentSource]
@@ -88,6 +89,7 @@ def plan(
     lengths: str | None = None,
     reward_model: str | None = None,
     critic: str | None = None,
+    precision: Precision | None = None,
     workflow: DocumentSource | None = None,
     framework: str | None = None,
     coefficients: CoefficientSource | None = None,
@@ -166,6 +168,7 @@ def predict(
     lengths: str | None = None,
     reward_model: str | None = None,
     critic: str | None = None,
+    precision: Precision | None = None,
     workflow: DocumentSource | None = None,
     framework: str | None = None,
     coefficients: CoefficientSource | None = None,

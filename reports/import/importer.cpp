@@ -48,14 +48,8 @@ std::vector<std::string> unused_settings(const TrainerSettings& settings, const 
 
 RunGraph graph_of(const RunFacts& facts) {
   const GraphOptions options{facts.has_reference, facts.has_old_log_prob};
-  if (!facts.has_critic) return {Algorithm::grpo, grpo_tasks(facts.has_reward_model, options)};
-  RunGraph graph{Algorithm::ppo, ppo_tasks(options)};
-  if (facts.has_reward_model) return graph;
-  graph.algorithm = Algorithm::custom;
-  const std::string reward = task_names::kRewardInference;
-  std::erase_if(graph.tasks, [&](const Task& task) { return task.name == reward; });
-  for (Task& task : graph.tasks) std::erase(task.after, reward);
-  return graph;
+  if (facts.has_critic) return {Algorithm::ppo, ppo_tasks(options, facts.has_reward_model)};
+  return {Algorithm::grpo, grpo_tasks(facts.has_reward_model, options)};
 }
 
 void take_batches(const TrainerSettings& settings, const BatchKeys& keys, RunFacts& facts) {

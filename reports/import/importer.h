@@ -29,6 +29,7 @@ struct RunFacts {
   int prompts = 1;
   int responses_per_prompt = 1;
   int mini_batches = 1;
+  Precision precision = Precision::bf16;
   int max_prompt_tokens = 1;
   int max_response_tokens = 1;
   // Names or paths of models as the configuration has them; empty: it has none.
@@ -64,7 +65,7 @@ struct Importer {
 [[nodiscard]] std::vector<std::string> unused_settings(const TrainerSettings& settings,
                                                        const Importer& importer, const RunFacts& facts);
 
-// The tasks of the facts: a standard graph, or a custom one for a critic without a reward model.
+// The standard graph of the facts.
 struct RunGraph {
   Algorithm algorithm = Algorithm::grpo;
   std::vector<Task> tasks;

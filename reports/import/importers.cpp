@@ -22,7 +22,7 @@ const Importer* find_importer(std::string_view family) {
 }
 
 const Dialect* find_plan_reader(std::string_view profile) {
-  static const std::array kReadOnly{skyrl_reader(), prime_rl_reader()};
+  static const std::array kReadOnly{prime_rl_reader()};
   const auto found = std::find_if(kReadOnly.begin(), kReadOnly.end(),
                                   [&](const Dialect& one) { return one.profile == profile; });
   return found == kReadOnly.end() ? find_dialect(profile) : &*found;

@@ -15,7 +15,6 @@ namespace sextant {
 // The reader of plans for a profile: its Dialect, or that of a framework which is read and not written, with only the
 // members `family`, `profile`, `form` and `read`. Null: there is none.
 [[nodiscard]] const Dialect* find_plan_reader(std::string_view profile);
-[[nodiscard]] Dialect skyrl_reader();
 [[nodiscard]] Dialect prime_rl_reader();
 
 // Rows of the table.

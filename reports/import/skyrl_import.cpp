@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/json_value.h"
-#include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
@@ -15,9 +14,7 @@
 namespace sextant {
 namespace {
 
-const std::string kSkyEngine = "generator.inference_engine.";
-const std::string kSkyPlacement = "trainer.placement.";
-const std::string kSkyPacking = "trainer.remove_microbatch_padding";
+const std::string kSkyEngineRoot = "generator.inference_engine.";
 
 // Options of the engine that stood in "generator." with other names.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSkyRenamed{
@@ -47,39 +44,25 @@ void rename_old_options(TrainerSettings& settings) {
     is_old = true;
   };
   for (const auto& [old_name, name] : kSkyRenamed)
-    rename("generator." + std::string(old_name), kSkyEngine + std::string(name));
+    rename("generator." + std::string(old_name), kSkyEngineRoot + std::string(name));
   for (const std::string_view name : kSkyMoved)
-    rename("generator." + std::string(name), kSkyEngine + std::string(name));
-  if (is_old) settings.assume(kSkyEngine + "enforce_eager", true);  // the default until 059e6d9f7 (2026-06-22)
-  rename("trainer.use_sample_packing", kSkyPacking);  // until 8cd5f165d (2026-06-01), still accepted
-}
-
-bool is_colocated(const TrainerSettings& settings) {
-  return settings.flag(kSkyPlacement + "colocate_all", true);
-}
-
-int engine_gpus(const TrainerSettings& settings) {
-  double gpus = 1;
-  for (const char* name :
-       {"num_engines", "tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size"})
-    gpus *= settings.count(kSkyEngine + name, 1, TrainerSettings::kMaxNodes);
-  return static_cast<int>(std::min<double>(gpus, TrainerSettings::kMaxNodes));
-}
-
-GpuShape policy_shape(const TrainerSettings& settings) {
-  return {settings.count(kSkyPlacement + "policy_num_nodes", 1, TrainerSettings::kMaxNodes),
-          settings.count(kSkyPlacement + "policy_num_gpus_per_node", 1, TrainerSettings::kMaxGpusPerNode)};
+    rename("generator." + std::string(name), kSkyEngineRoot + std::string(name));
+  if (is_old)
+    settings.assume(kSkyEngineRoot + "enforce_eager", true);  // the default until 059e6d9f7 (2026-06-22)
+  rename("trainer.use_sample_packing",
+         "trainer.remove_microbatch_padding");  // until 8cd5f165d (2026-06-01), still accepted
 }
 
 void read_sky_gpus(const TrainerSettings& settings, RunFacts& facts) {
-  GpuShape shape = policy_shape(settings);
-  const int engines = engine_gpus(settings);
-  if (!is_colocated(settings)) {
+  const SkyrlGpus gpus = skyrl_gpus(settings);
+  GpuShape shape{gpus.policy_nodes, gpus.policy_gpus_per_node};
+  if (!gpus.is_colocated) {
     constexpr int kUsualNode = 8;
-    const int nodes = (engines + kUsualNode - 1) / kUsualNode;
-    shape = shape_of_pools(shape, {nodes, std::min(engines, kUsualNode)});
-  } else if (engines != shape.nodes * shape.gpus_per_node) {
-    facts.notes.push_back("the engines have " + std::to_string(engines) + " GPUs and the policy " +
+    const int nodes = (gpus.engine_gpus + kUsualNode - 1) / kUsualNode;
+    shape = shape_of_pools(shape, {nodes, std::min(gpus.engine_gpus, kUsualNode)});
+    if (facts.has_critic) shape = shape_of_pools(shape, {gpus.critic_nodes, gpus.critic_gpus_per_node});
+  } else if (gpus.engine_gpus != shape.nodes * shape.gpus_per_node) {
+    facts.notes.push_back("the engines have " + std::to_string(gpus.engine_gpus) + " GPUs and the policy " +
                           std::to_string(shape.nodes * shape.gpus_per_node) +
                           ": with colocate_all SkyRL asks for the same, which the plan has");
   }
@@ -121,80 +104,18 @@ RunFacts read_skyrl_run(RunSettings& run) {
   RunFacts facts;
   facts.profile = "skyrl";
   read_sky_mode(run, facts);
-  read_sky_gpus(settings, facts);
   read_sky_batches(settings, facts);
   const std::string estimator = settings.text("trainer.algorithm.advantage_estimator", "grpo");
   facts.has_critic = estimator == "gae";
   if (!facts.has_critic && estimator != "grpo")
     note_estimator("trainer.algorithm.advantage_estimator", estimator, facts);
+  read_sky_gpus(settings, facts);
   facts.has_reference = settings.flag("trainer.algorithm.use_kl_loss", true) ||
                         settings.flag("trainer.algorithm.use_kl_in_reward", false);
   facts.has_old_log_prob = true;
   facts.actor = settings.text("trainer.policy.model.path", "Qwen/Qwen2.5-1.5B-Instruct");
   if (facts.has_critic) facts.critic = settings.text("trainer.critic.model.path", "");
   return facts;
-}
-
-// ---- the plan ----
-
-std::string sky_root(const std::string& task) {
-  if (task == task_names::kReferenceInference) return "trainer.ref.";
-  const bool is_critic = task == task_names::kCriticTraining || task == task_names::kCriticInference;
-  return is_critic ? "trainer.critic." : "trainer.policy.";
-}
-
-void read_sky_engine(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
-  const std::string name = task_names::kActorGeneration;
-  TrainerTask& task = config.tasks.at(name);
-  Execution& execution = task.options.execution;
-  task.tensor_parallel = settings.count(kSkyEngine + "tensor_parallel_size", 1);
-  task.options.decode_batch_sequences = settings.count(kSkyEngine + "max_num_seqs", 1024);
-  execution.prefill_chunk_tokens = settings.count(kSkyEngine + "max_num_batched_tokens", 8192);
-  execution.shared_prompts = settings.flag(kSkyEngine + "enable_prefix_caching", true);
-  execution.cuda_graphs = !settings.flag(kSkyEngine + "enforce_eager", false);
-  execution.offload_weights = is_colocated(settings);
-  complete_layout(name, problem, 0, 0, config);
-  constexpr double kDefaultFraction = 0.8;
-  take_engine_fraction(settings.number(kSkyEngine + "gpu_memory_utilization", kDefaultFraction), name, problem,
-                       config);
-}
-
-void read_sky_trainer(const Task& named, const TrainerSettings& settings, const TrainerProblem& problem,
-                      TrainerConfig& config) {
-  TrainerTask& task = config.tasks.at(named.name);
-  Execution& execution = task.options.execution;
-  const std::string root = sky_root(named.name);
-  const bool trains = named.kind == TaskKind::training;
-  execution.context_parallel = settings.count(root + "sequence_parallel_size", 1);
-  execution.sharded_over = std::max(0, settings.integer(root + "fsdp_config.fsdp_size", -1));
-  execution.packed = settings.flag(kSkyPacking, true);
-  execution.micro_batch_tokens = 0;
-  task.options.micro_batch_sequences = settings.count(
-      trains ? "trainer.micro_train_batch_size_per_gpu" : "trainer.micro_forward_batch_size_per_gpu", 1);
-  const bool is_on_host = settings.flag(root + "fsdp_config.cpu_offload", false);
-  execution.offload_weights = is_colocated(settings) || (!trains && is_on_host);
-  if (trains) {
-    execution.offload_optimizer = is_on_host;
-    execution.offload_weights = execution.offload_weights && !is_on_host;
-    execution.lora_rank = settings.integer(root + "model.lora.rank", 0);
-    task.options.recompute =
-        settings.flag("trainer.gradient_checkpointing", true) ? Recompute::full : Recompute::none;
-  }
-  complete_layout(named.name, problem, 0, 0, config);
-  if (execution.sharded_over >= task.data_parallel * execution.context_parallel) execution.sharded_over = 0;
-}
-
-void read_skyrl(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
-  const GpuShape shape = policy_shape(settings);
-  const int trainer = take_pool("trainer", shape.nodes, shape.gpus_per_node, problem.cluster, config);
-  for (auto& [name, task] : config.tasks) task.pool = trainer;
-  if (!is_colocated(settings))
-    config.tasks.at(task_names::kActorGeneration).pool =
-        take_pool("rollout", 1, engine_gpus(settings), problem.cluster, config);
-  read_sky_engine(settings, problem, config);
-  for (const Task& task : problem.workflow.tasks) {
-    if (task.kind != TaskKind::generation) read_sky_trainer(task, settings, problem, config);
-  }
 }
 
 UnneededSettings skyrl_unneeded() {
@@ -224,6 +145,7 @@ UnneededSettings skyrl_unneeded() {
                         "trainer.*.model.lora.*",
                         "trainer.*.fsdp_config.reshard_after_forward",
                         "trainer.ref.model.path",
+                        "trainer.fully_async.enabled",  // the program says it
                         "trainer.fully_async.num_parallel_generation_workers",
                         "generator.sampling_params.*",
                         "generator.eval_*",
@@ -254,7 +176,5 @@ Importer skyrl_importer() {
           read_skyrl_run,
           {"trainer.algorithm.use_kl_loss", "true"}};
 }
-
-Dialect skyrl_reader() { return {"skyrl", "skyrl", SettingForm::hydra, nullptr, nullptr, nullptr, read_skyrl}; }
 
 }  // namespace sextant

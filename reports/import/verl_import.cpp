@@ -187,6 +187,13 @@ void read_verl_models(const TrainerSettings& settings, RunFacts& facts) {
   if (facts.has_reward_model) facts.reward = named_model(settings, "reward_model.model.path");
 }
 
+// One precision for all tasks: that of the actor's training.
+void read_verl_precision(const TrainerSettings& settings, bool is_megatron, RunFacts& facts) {
+  const std::string key = key_of(kActorRoot, is_megatron ? "megatron.dtype" : "fsdp_config.dtype");
+  const std::string name = settings.text(key, "bfloat16");
+  if (name == "float16" || name == "fp16") facts.precision = Precision::fp16;
+}
+
 // Offloading is one option of a plan: weights, gradients and optimizer together.
 void note_mixed_offload(const TrainerSettings& settings, bool is_megatron, RunFacts& facts) {
   const std::string root = key_of(kActorRoot, is_megatron ? "megatron." : "fsdp_config.");
@@ -239,6 +246,7 @@ RunFacts read_verl_run(RunSettings& run) {
   read_verl_mode(run, facts);
   read_verl_batches(run.settings, facts);
   read_verl_models(run.settings, facts);
+  read_verl_precision(run.settings, is_megatron, facts);
   derive_all_micro_batches(facts, is_megatron, run);
   note_mixed_offload(run.settings, is_megatron, facts);
   if (is_megatron) note_offloaded_fraction(run.settings, facts);
@@ -343,6 +351,8 @@ UnneededSettings verl_unneeded() {
                         "*use_dynamic_bsz",
                         "*.optimizer_offload",
                         "*.grad_offload",
+                        "*.fsdp_config.dtype",  // that of the actor counts for all
+                        "*.megatron.dtype",
                         "rollout.total_epochs",
                         "rollout.test_freq",
                         "algorithm.filter_groups.metric",
@@ -370,6 +380,7 @@ UnneededSettings verl_unneeded() {
                  {"*.enable_chunked_prefill", "true"},
                  {"*.rollout.pipeline_model_parallel_size", "1"},
                  {"*.rollout.dtype", "bfloat16"},
+                 {"*.rollout.dtype", "float16"},
                  {"*.model_dtype", "fp32"},
                  {"*.use_fused_kernels", "false"},
                  {"*.multi_turn.enable", "false"},

@@ -77,6 +77,9 @@ TEST_F(CalibrateCommand, NamesACoefficientAtItsBound) {
   const Printed printed = calibrate({"--cross-validate", "none"});
   EXPECT_THAT(printed.out, HasSubstr("\nat its bound: inference_efficiency of "));
   EXPECT_THAT(printed.out, HasSubstr("; the fit allows 0.0200 to 2.00"));
+  EXPECT_THAT(printed.err,
+              ContainsRegex("Warning: .* in .* is [0-9]+ % of the .*: the GPUs, the tokens or the"));
+  EXPECT_THAT(printed.err, HasSubstr(" more times are impossible"));
 }
 
 TEST_F(CalibrateCommand, OptionsOfSuggestionsNeedSuggestions) {

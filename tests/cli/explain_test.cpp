@@ -131,6 +131,38 @@ TEST_F(ExplainCommand, JsonIsThePlanAndNothingElse) {
   EXPECT_EQ(load_document<Explanation>(file).content.what_ifs.size(), 1U);
 }
 
+// One misspelt change does not discard the others.
+TEST_F(ExplainCommand, AnswersTheChangesThatArePossible) {
+  const Printed printed =
+      plan({"--what-if", "add:core=1", "--what-if", "add:kore=1", "--what-if", "device:core.flops*2"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.out, AllOf(HasSubstr("what if add:core=1: iteration"),
+                                 HasSubstr("what if device:core.flops*2: iteration")));
+  EXPECT_EQ(printed.err,
+            "sextant: --what-if add:kore=1: unknown device type \"kore\"; did you mean core? (known: core)\n");
+  const Printed none = plan({"--what-if", "add:kore=1", "--what-if", "ad:core=1"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, AllOf(HasSubstr("add:kore=1: unknown"), HasSubstr("ad:core=1: unknown")));
+}
+
+TEST(WhatIfNames, AreThoseOfGpusInAnySpelling) {
+  const auto asked = [](const std::string& what_if) {
+    return run_sextant(
+        {"plan", "--gpus", "2x8xH100", "--model", "Qwen3-8B", "--evaluations", "100", "--what-if", what_if});
+  };
+  for (const char* what_if :
+       {"add:h100=1", "add:H100-SXM=1", "remove:h100_sxm_80gb=1", "device:H100.flops*2"}) {
+    const Printed printed = asked(what_if);
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    EXPECT_THAT(printed.out, HasSubstr(std::string("what if ") + what_if)) << what_if;
+  }
+  const Printed unknown = asked("add:A100=1");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown device type \"A100\""));
+  EXPECT_THAT(unknown.err, HasSubstr("(known: H100-SXM-80GB)"));
+}
+
 struct Refused {
   const char* change;
   const char* says;

@@ -54,18 +54,18 @@ TEST_F(ExportedPlan, WritesAScriptForVerl) {
 
 TEST_F(ExportedPlan, WritesAFileAndSaysSo) {
   const std::string script = folder_.file("run.sh");
-  std::vector<std::string> all = arguments("openrlhf");
+  std::vector<std::string> all = arguments("areal");
   all.insert(all.end(), {"--out", script});
   const Printed printed = run_sextant(all);
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.out, "");
   EXPECT_THAT(printed.err, HasSubstr("wrote " + script));
-  EXPECT_THAT(read_text_file(script), HasSubstr("openrlhf.cli.train_ppo_ray"));
+  EXPECT_THAT(read_text_file(script), HasSubstr("examples/math/gsm8k_rl.py"));
 }
 
 TEST_F(ExportedPlan, RefusesALayoutThatTheFrameworkDoesNotHave) {
   save_document(folder_.file("plan.json"), tiny_plan(1, 2, 1));
-  const Printed printed = run_sextant(arguments("openrlhf"));
+  const Printed printed = run_sextant(arguments("areal"));
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_EQ(printed.out, "");
   EXPECT_THAT(printed.err, HasSubstr("it has no pipeline parallelism (the plan has 2 stages)"));

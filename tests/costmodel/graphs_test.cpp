@@ -40,6 +40,7 @@ TEST(Graphs, PpoTakesTheSameOptions) {
                    six_s - kInference_s);
   EXPECT_DOUBLE_EQ(iteration_s(with_graph(ppo_tasks({.has_old_log_prob = true}), Algorithm::ppo)),
                    six_s + kInference_s);
+  EXPECT_DOUBLE_EQ(iteration_s(with_graph(ppo_tasks({}, false), Algorithm::ppo)), six_s - kInference_s);
 }
 
 TEST(Graphs, SynchronousGraphsTakeAsLongAsCustomOnes) {

@@ -103,6 +103,7 @@ Execution random_execution(Random& random, bool training) {
   execution.kv_cache_bytes = random.chance(0.3) ? random.real(500, 5000) : 0;
   execution.offload_optimizer = training && random.chance(0.3);
   execution.offload_weights = random.chance(0.3);
+  execution.offload_gradients = random.chance(0.3);
   execution.offload_activations = training && random.chance(0.3);
   execution.lora_rank = training && random.chance(0.2) ? 2 : 0;
   add_kernels(execution, random);

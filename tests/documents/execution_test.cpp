@@ -22,7 +22,7 @@ const Json& every_option() {
     "fused_attention": true, "portable_attention": true, "fused_experts": true, "fused_dispatch": true,
     "overlap_dispatch": true, "unfused": true, "eager_layers": true, "cuda_graphs": true, "training_graphs": "attention", "kv_cache_bytes": 4e10,
     "logit_chunk_tokens": 1024, "fused_loss": true, "offload_optimizer": true,
-    "offload_weights": true, "offload_activations": true, "offload_activation_layers": 7, "lora_rank": 16, "master_weights": false, "precision": "fp8",
+    "offload_weights": true, "offload_gradients": true, "offload_activations": true, "offload_activation_layers": 7, "lora_rank": 16, "master_weights": false, "precision": "fp8",
     "weight_precision": "fp4", "expert_precision": "bf16", "expert_weight_precision": "fp8",
     "attention_precision": "fp16", "cache_precision": "fp16", "gradient_precision": "fp32",
     "main_gradient_precision": "fp32", "moment_precision": "fp8", "semantics": "verl"})");

@@ -158,12 +158,23 @@ TEST(WorkflowTest, RefusesAGraphThatIsNotTheAlgorithms) {
   EXPECT_THAT(refusal_as<Workflow>(json),
               HasSubstr("/tasks: expected the tasks of grpo: actor_generation, reward_inference, "));
   json["algorithm"] = "ppo";
-  EXPECT_THAT(refusal_as<Workflow>(json),
-              HasSubstr("/tasks: expected the six tasks of ppo: actor_generation, "));
+  EXPECT_THAT(refusal_as<Workflow>(json), HasSubstr("/tasks: expected the tasks of ppo: actor_generation, "));
   json["algorithm"] = "custom";
   EXPECT_NO_THROW((void)parse_as<Workflow>(json));
   json.erase("tasks");
   EXPECT_EQ(refusal_as<Workflow>(json), "missing member \"tasks\": a custom algorithm has no standard graph");
+}
+
+TEST(WorkflowTest, PpoWithoutARewardModelHasARule) {
+  const auto listed = load_fixture<Workflow>("workflow_ppo.json");
+  Json json = listed.to_json();
+  json.erase("tasks");
+  json["models"].erase("reward");
+  json["rule_reward_s_per_sequence"] = 0.01;
+  const auto ruled = parse_as<Workflow>(json);
+  EXPECT_EQ(ruled.tasks, ppo_tasks({}, false));
+  EXPECT_EQ(ruled.tasks.size(), listed.tasks.size() - 1);
+  EXPECT_EQ(parse_as<Workflow>(ruled.to_json()), ruled);
 }
 
 TEST(WorkflowTest, TasksFollowWhatTheyNeed) {

@@ -98,7 +98,7 @@ bool has_names_of(const std::vector<Task>& tasks, const std::vector<Task>& stand
 }
 
 Algorithm algorithm_of(const std::vector<Task>& tasks) {
-  if (has_names_of(tasks, ppo_tasks())) return Algorithm::ppo;
+  if (has_names_of(tasks, ppo_tasks()) || has_names_of(tasks, ppo_tasks({}, false))) return Algorithm::ppo;
   if (has_names_of(tasks, grpo_tasks(false)) || has_names_of(tasks, grpo_tasks(true))) return Algorithm::grpo;
   return Algorithm::custom;
 }

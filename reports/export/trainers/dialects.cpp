@@ -105,7 +105,7 @@ std::span<const Dialect> dialect_table() {
   static const std::array kTable{
       verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(), nemo_rl_megatron_dialect(),
       openrlhf_dialect(),  areal_dialect(),         slime_dialect(),           roll_dialect(),
-      trl_dialect()};
+      trl_dialect(),       skyrl_dialect()};
   return kTable;
 }
 

@@ -67,6 +67,18 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect slime_dialect();
 [[nodiscard]] Dialect roll_dialect();
 [[nodiscard]] Dialect trl_dialect();
+[[nodiscard]] Dialect skyrl_dialect();
+
+// GPUs that settings of SkyRL state.
+struct SkyrlGpus {
+  bool is_colocated = true;  // colocate_all: engines and models have the same
+  int policy_nodes = 1;
+  int policy_gpus_per_node = 1;
+  int critic_nodes = 1;
+  int critic_gpus_per_node = 1;
+  int engine_gpus = 1;  // of all engines
+};
+[[nodiscard]] SkyrlGpus skyrl_gpus(const TrainerSettings& settings);
 
 // The degrees of a backend of AReaL: "fsdp:d4t2", "megatron:(attn:d4p4t2|ffn:d2p4e4)". Those that it leaves out are 1;
 // expert_tensor: 0.

@@ -144,12 +144,18 @@ void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains,
   settings.add_key(megatron_layers(where, "last"), task.stage_layers.back());
 }
 
+// The default is bfloat16; the options have float16 besides.
+void write_precision(const std::string& root, const TrainerProblem& problem, TrainerSettings& settings) {
+  if (problem.workflow.precision == Precision::fp16) settings.set(root + "dtype", "float16");
+}
+
 void write_task(const VerlTask& where, const TrainerConfig& config, const TrainerProblem& problem,
                 TrainerSettings& settings) {
   const TrainerTask& task = config.tasks.at(where.task);
   settings.begin_group(where.task);
   write_batches(where, task, settings);
   if (!where.has_layout) return;
+  write_precision(is_megatron(problem) ? where.root + "megatron." : where.fsdp, problem, settings);
   if (is_megatron(problem)) {
     write_megatron(where, task, is_training(where, problem), settings);
   } else {
@@ -164,6 +170,7 @@ void write_engine(const TrainerConfig& config, const TrainerProblem& problem, Tr
   settings.begin_group(task_names::kActorGeneration);
   settings.set(root + "name", "vllm");
   settings.set(root + "n", problem.workflow.responses_per_prompt);
+  write_precision(root, problem, settings);
   settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
   if (execution.expert_parallel > 1) {
     settings.set(root + "data_parallel_size", attention_replicas(task));

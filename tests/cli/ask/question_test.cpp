@@ -82,6 +82,57 @@ TEST(Question, ARuleTakesTheSecondsThatItIsGiven) {
   }
 }
 
+TEST(Question, PpoTakesARule) {
+  const std::string asked = "predict --gpus 8xH100 --model Qwen3-8B --algorithm ppo --prompts 512 ";
+  const std::string layout = " --train fsdp=8 --rollout tp=2", verl = asked + "--framework verl" + layout;
+  for (const char* words : {" --reward-model rule", " --reward-model rule=0.01"}) {
+    const Printed ruled = sextant(verl + words);
+    EXPECT_EQ(ruled.exit_code, 0) << ruled.err;
+    EXPECT_THAT(ruled.out, AllOf(HasSubstr("critic_training"), Not(HasSubstr("reward_inference")))) << words;
+  }
+  EXPECT_THAT(sextant(verl + " --reward-model rule=0.01").out, HasSubstr("rule reward          5.12 s"));
+  EXPECT_THAT(sextant(verl + " --reward-model Qwen3-4B").out, HasSubstr("reward_inference"));
+  // verl scores with functions by default, OpenRLHF with a model.
+  EXPECT_THAT(sextant(verl).out, Not(HasSubstr("reward_inference")));
+  const Printed of_model = sextant(asked + "--framework openrlhf" + layout);
+  EXPECT_THAT(of_model.out, HasSubstr("reward_inference"));
+  EXPECT_THAT(of_model.err, HasSubstr("--reward-model Qwen3-8B (rule or rule=SECONDS"));
+}
+
+TEST(Question, OldGpusAreToldTheirPrecisionAndAttention) {
+  const std::string asked = "plan --gpus 2x4xT4 --model Qwen2.5-1.5B --framework verl --evaluations 200";
+  const Printed refused = sextant(asked);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("T4 has no bf16 (it has fp16); compute in fp16 (--precision fp16"));
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "old";
+  const std::string plan = (folder / "plan.json").string();
+  const Printed planned =
+      sextant(asked + " --precision fp16 --save-inputs " + folder.string() + " --out " + plan);
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  const Printed exported =
+      sextant("export " + plan + " --to verl --cluster " + (folder / "cluster.json").string() + " --workflow " +
+              (folder / "workflow.json").string());
+  EXPECT_THAT(exported.out, AllOf(HasSubstr("actor_rollout_ref.rollout.dtype=float16"),
+                                  HasSubstr("actor_rollout_ref.actor.fsdp_config.dtype=float16")));
+  EXPECT_THAT(planned.err, AllOf(HasSubstr("FlashAttention 2 needs GPUs of compute capability 8.0, T4 has 7.5"),
+                                 HasSubstr("use_remove_padding=False")));
+  const std::string newer = "plan --gpus 8xH100 --model Qwen2.5-1.5B --framework verl --evaluations 200";
+  EXPECT_THAT(sextant(newer).err, Not(HasSubstr("FlashAttention")));
+}
+
+TEST(Question, TrainersOnlyComputeInPrecisionsThatTheyHave) {
+  const std::string asked = " --gpus 8xH100 --model Qwen3-8B --precision fp8 --framework ";
+  const std::string why = " has no inference in fp8; it computes in ";
+  for (const char* framework : {"verl", "nemo-rl", "openrlhf"}) {
+    const Printed refused = sextant("plan" + asked + framework);
+    EXPECT_EQ(refused.exit_code, 2) << framework;
+    EXPECT_THAT(refused.err, HasSubstr(why)) << framework;
+  }
+  const Printed predicted = sextant("predict --train fsdp=8 --rollout tp=2" + asked + "verl");
+  EXPECT_THAT(predicted.out + predicted.err, HasSubstr(why));
+  EXPECT_EQ(sextant("plan --evaluations 100" + asked + "verl-megatron").exit_code, 0);
+}
+
 TEST(Question, EnginesThatOnlyGenerateAreRefusedForTraining) {
   for (const char* engine : {"vllm", "sglang", "tensorrt-llm", "lmdeploy", "vllm-0.6"}) {
     const std::string words = "--gpus 8xH100 --model Qwen3-8B --framework " + std::string(engine);
@@ -226,7 +277,6 @@ TEST(Question, SaysWhatIsMissingOrContradicts) {
   EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-9000B"), HasSubstr("Qwen3-9000B"));
   EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --staleness 2"), HasSubstr("--mode"));
   EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --critic Qwen3-4B"), HasSubstr("no critic"));
-  EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --algorithm ppo --reward-model rule"), HasSubstr("rule"));
   EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --prompts 0"), HasSubstr("--prompts"));
 }
 

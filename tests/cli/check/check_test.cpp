@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -110,6 +111,48 @@ TEST(Check, LeavesHealthyRunsAlone) {
     alarms += verdict.is_normal() ? 0 : 1;
   }
   EXPECT_LE(alarms, 1);
+}
+
+// A log states how long its responses were.
+TEST(Check, DoesNotDoubtWhatALogStates) {
+  std::mt19937 random(4);
+  Case of("4x8xH100", "Qwen3-14B", "verl", "fsdp=32", "tp=2");
+  Lengths& responses = of.own.workflow.response_tokens;
+  responses = scaled(responses, 0.3);
+  responses.sigma = 0.5;  // not the spread that importers assume
+  Circumstances longer = of.own;
+  longer.workflow.response_tokens = scaled(responses, 2.5);
+  sextant::Run run = of.run(longer, random);
+  const auto doubts_responses = [&] {
+    const RunVerdict verdict = verdict_on(run, of.own, of.loaded.chosen.coefficients);
+    EXPECT_FALSE(verdict.is_normal());
+    return std::any_of(verdict.causes.begin(), verdict.causes.end(), [](const LikelyCause& cause) {
+      return cause.name.find("responses") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(doubts_responses());
+  run.source = RunSource::import;
+  EXPECT_FALSE(doubts_responses());
+  run.unstated = {{UnstatedQuantity::response_tokens, "log", 0.3}};
+  EXPECT_TRUE(doubts_responses());
+}
+
+TEST(Check, NamesTimesInWhichNoGpuCouldDoTheWork) {
+  std::mt19937 random(5);
+  const Case of("8xH100", "Qwen3-8B", "verl", "fsdp=8", "tp=2");
+  sextant::Run run = of.run(of.own, random);
+  EXPECT_TRUE(verdict_on(run, of.own, of.loaded.chosen.coefficients).impossible.empty());
+  double& training_s = run.tasks.at(task_names::kActorTraining).samples_s.front();
+  training_s /= 10;
+  const RunVerdict verdict = verdict_on(run, of.own, of.loaded.chosen.coefficients);
+  ASSERT_EQ(verdict.impossible.size(), 1U);
+  EXPECT_FALSE(verdict.is_normal());
+  EXPECT_TRUE(verdict.causes.empty());
+  const BeyondPeak& found = verdict.impossible.front();
+  EXPECT_EQ(found.what, task_names::kActorTraining);
+  EXPECT_GT(found.share, 1);
+  EXPECT_LT(found.share, 10);
+  EXPECT_THAT(found.sentence(), HasSubstr(" % of the peak of 8 H100-SXM-80GB (989 TFLOP/s each)"));
 }
 
 TEST(Check, ListsSettingsThatWouldGain) {

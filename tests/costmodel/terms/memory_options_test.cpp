@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "costmodel/terms/memory.h"
+#include "tests/costmodel/graph_case.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::test {
@@ -67,12 +68,18 @@ TEST(MemoryOptions, OffloadingMovesStatesToTheHost) {
   execution.offload_weights = true;
   const StageMemory both = memory_of(TermCase(kTraining, with(on_device(0), execution)));
   EXPECT_EQ(both.state_bytes, 0);
-  EXPECT_DOUBLE_EQ(both.host_bytes, (16 + 4 + 2) * 480);
+  EXPECT_DOUBLE_EQ(both.host_bytes, (2 + 12 + 4 + 2) * 480);  // gradients are dropped
   EXPECT_DOUBLE_EQ(both.loaded_bytes, 4 * 480);
   execution.offload_optimizer = false;
   const StageMemory weights = memory_of(TermCase(kTraining, with(on_device(0), execution)));
   EXPECT_EQ(weights.state_bytes, 0);
   EXPECT_DOUBLE_EQ(weights.loaded_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(weights.moved_bytes, 14 * 480);
+  execution.offload_gradients = true;
+  const StageMemory all = memory_of(TermCase(kTraining, with(on_device(0), execution)));
+  EXPECT_DOUBLE_EQ(all.host_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(all.loaded_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(all.moved_bytes, 16 * 480);
 }
 
 TEST(MemoryOptions, OffloadedActivationsLeaveOneLayerBehind) {
@@ -518,13 +525,32 @@ TEST(MemoryOptions, HostsSumWhatTheirDevicesOffload) {
   const auto hosts = host_memory(std::vector<TaskWork>{training.task}, training.problem().cluster());
   ASSERT_EQ(hosts.size(), 2u);
   EXPECT_EQ(hosts[0].node, "a");
-  // Two devices with a half of two layers each.
-  EXPECT_DOUBLE_EQ(hosts[0].needed_bytes, kPinnedShare * 2 * 16 * 160);
-  EXPECT_DOUBLE_EQ(hosts[1].needed_bytes, kPinnedShare * 16 * 160);
+  // Two devices with a half of two layers each: weights and optimizer.
+  EXPECT_DOUBLE_EQ(hosts[0].needed_bytes, kPinnedShare * 2 * 14 * 160);
+  EXPECT_DOUBLE_EQ(hosts[1].needed_bytes, kPinnedShare * 14 * 160);
   EXPECT_TRUE(hosts[0].fits());  // the cluster does not say how much there is
   const HostMemory full{"a", 100.0, 101.0}, enough{"a", 101.0, 101.0};
   EXPECT_FALSE(full.fits());
   EXPECT_TRUE(enough.fits());
+}
+
+// verl's old_log_prob loads the actor's weights, from the copy that its training has. The reference has its own.
+TEST(MemoryOptions, APassOnTheTrainersEngineHasNoCopyOfItsOwn) {
+  const Workflow workflow = with_graph(grpo_tasks(false, {true, true}));
+  Plan plan = all_on(workflow, 0);
+  for (auto& [name, task] : plan.tasks) task.execution.offload_weights = true;
+  const Cluster cluster = small_cluster();
+  const auto needed = [&] {
+    return host_memory(works_of(workflow, plan, cluster), cluster).front().needed_bytes / (kPinnedShare * 480);
+  };
+  const double engine = 2, training = 14, reference = 2, copy = 2;
+  EXPECT_DOUBLE_EQ(needed(), engine + training + reference);
+  TaskPlan& pass = plan.tasks.at(task_names::kOldLogProb);
+  pass.replicas = on_device(1).replicas;  // on the same node
+  EXPECT_DOUBLE_EQ(needed(), engine + training + reference + copy);
+  pass.replicas = on_device(0).replicas;
+  plan.tasks.at(kTraining).execution.offload_weights = false;
+  EXPECT_DOUBLE_EQ(needed(), engine + reference + copy);
 }
 
 TEST(MemoryOptions, EnginesThatTakeTurnsKeepACopyOnTheHost) {
@@ -536,12 +562,12 @@ TEST(MemoryOptions, EnginesThatTakeTurnsKeepACopyOnTheHost) {
   const auto needed = [&cluster](const std::vector<TaskWork>& works) {
     return host_memory(works, cluster).front().needed_bytes;
   };
-  EXPECT_DOUBLE_EQ(needed({training.task, together.task}), kPinnedShare * (16 + 2) * 480);
-  EXPECT_DOUBLE_EQ(needed({training.task, apart.task}), kPinnedShare * 16 * 480);
+  EXPECT_DOUBLE_EQ(needed({training.task, together.task}), kPinnedShare * (14 + 2) * 480);
+  EXPECT_DOUBLE_EQ(needed({training.task, apart.task}), kPinnedShare * 14 * 480);
   EXPECT_TRUE(host_memory(std::vector<TaskWork>{together.task}, cluster).empty());
   // The cache holds nothing that is worth a copy.
   const TermCase reserves(kGeneration, with(on_device(0), engine_of(40000, false)));
-  EXPECT_DOUBLE_EQ(needed({training.task, reserves.task}), kPinnedShare * (16 + 2) * 480);
+  EXPECT_DOUBLE_EQ(needed({training.task, reserves.task}), kPinnedShare * (14 + 2) * 480);
 }
 
 }  // namespace

@@ -35,6 +35,32 @@ class SharedLayouts : public ::testing::Test {
   }
 };
 
+// The critic's pass runs on the engine of its training; the reference only has the actor's layout.
+TEST_F(SharedLayouts, PassesOfTrainedModelsUseTheirCopy) {
+  const std::size_t pass = number_of(task_names::kCriticInference),
+                    critic = number_of(task_names::kCriticTraining);
+  const EngineRules rules{{{training_, reference_}, {training_, critic}, {critic, pass}}};
+  EXPECT_EQ(one_copy_of(rules, workflow_), (TaskPairs{{pass, critic}}));
+  EXPECT_TRUE(one_copy_of({}, workflow_).empty());
+}
+
+TEST(HostMemoryLimit, CountsWeightsOnceForAPassOnTheTrainersEngine) {
+  const Cluster plain = cluster_of({{"a100", 1}});
+  std::vector<Node> nodes = plain.nodes();
+  nodes.front().host_memory_bytes = 100.0 * nodes.front().devices;
+  const Cluster cluster("one", plain.device_types(), nodes, plain.levels());
+  TaskValue training, pass;
+  training.max_host_bytes = 80;
+  pass.max_host_bytes = 30;
+  const std::vector<const TaskValue*> values{&training, &pass};
+  EXPECT_NEAR(HostMemoryLimit(cluster).overrun(values), 0.1, 1e-12);
+  EXPECT_EQ(HostMemoryLimit(cluster, {{1, 0}}).overrun(values), 0);
+  training.max_host_bytes = 0;  // its weights stay on the devices
+  EXPECT_EQ(HostMemoryLimit(cluster, {{1, 0}}).overrun(values), 0);
+  pass.max_host_bytes = 130;
+  EXPECT_NEAR(HostMemoryLimit(cluster, {{1, 0}}).overrun(values), 0.3, 1e-12);
+}
+
 TEST_F(SharedLayouts, AreThoseOfThePlanThatARuleAsksFor) {
   const PlanResult free = planned();
   ASSERT_FALSE(is_shared(free));

@@ -49,6 +49,20 @@ TEST_F(Rules, NoneIsBroken) {
   EXPECT_TRUE(verdict.hosts.empty());
 }
 
+// old_log_prob computes with the weights that training keeps on the host.
+TEST_F(Rules, APassOnTheTrainersEngineHasNoCopyOnTheHost) {
+  set_host(10, 1e9);
+  for (auto& [name, task] : plan_.tasks) task.execution.offload_weights = true;
+  const auto needed = [this] { return verify_plan(cluster_, workflow_, plan_, {}).hosts.front().needed_bytes; };
+  const double before = needed();
+  workflow_.tasks = grpo_tasks(false, {true, true});
+  plan_.tasks[task_names::kOldLogProb] = training();
+  plan_.tasks.at(task_names::kOldLogProb).recompute = Recompute::none;
+  EXPECT_DOUBLE_EQ(needed(), before);
+  plan_.tasks.at(task_names::kOldLogProb) = inference();
+  EXPECT_GT(needed(), before);
+}
+
 TEST_F(Rules, OneTaskletOfATaskOnADevice) {
   training_stage(1).devices = device_ids({1});
   expect_only("actor_training, replica 0, stage 1", "C1",

@@ -375,6 +375,37 @@ const std::vector<Rule>& rules() {
          return holds_longest(script, "actor.mb_spec.max_tokens_per_mb", 1) &&
                 holds_longest(script, "ref.mb_spec.max_tokens_per_mb", 1);
        }},
+      {"skyrl", "every rank has whole micro-batches of an optimizer step",
+       "github.com/NovaSky-AI/SkyRL skyrl/train/utils/utils.py, validate_batch_sizes",
+       [](const ReadScript& script) -> Answer {
+         const int gpus = script.number("trainer.placement.policy_num_nodes") *
+                          script.number("trainer.placement.policy_num_gpus_per_node"),
+                   ranks = gpus / script.number("trainer.policy.sequence_parallel_size"),
+                   sequences = script.number("trainer.policy_mini_batch_size") *
+                               script.number("generator.n_samples_per_prompt");
+         return sequences % (ranks * script.number("trainer.micro_train_batch_size_per_gpu")) == 0;
+       }},
+      {"skyrl", "optimizer steps divide the prompts of a batch",
+       "github.com/NovaSky-AI/SkyRL skyrl/train/utils/utils.py, validate_batch_sizes",
+       [](const ReadScript& script) -> Answer {
+         return script.number("trainer.train_batch_size") % script.number("trainer.policy_mini_batch_size") ==
+                0;
+       }},
+      {"skyrl", "engines that share all GPUs fill them",
+       "github.com/NovaSky-AI/SkyRL skyrl/train/utils/utils.py",
+       [](const ReadScript& script) -> Answer {
+         if (!script.is_on("trainer.placement.colocate_all")) return kOther;
+         const std::string engine = "generator.inference_engine.";
+         return script.number("trainer.placement.policy_num_nodes") *
+                    script.number("trainer.placement.policy_num_gpus_per_node") ==
+                script.number(engine + "num_engines") * script.number(engine + "tensor_parallel_size");
+       }},
+      {"skyrl", "fully asynchronous training takes one optimizer step for a batch",
+       "github.com/NovaSky-AI/SkyRL skyrl/train/fully_async_trainer.py",
+       [](const ReadScript& script) -> Answer {
+         if (!script.has("trainer.fully_async.enabled")) return kOther;
+         return script.number("trainer.train_batch_size") == script.number("trainer.policy_mini_batch_size");
+       }},
       {"trl", "a generation is a whole number of groups of several responses",
        "github.com/huggingface/trl trl/trainer/grpo_config.py",
        [](const ReadScript& script) -> Answer {

@@ -119,12 +119,7 @@ Workflow random_workflow(const FrameworkProfile& profile, std::mt19937& random) 
   if (has_judge) workflow.models["reward"] = random_model(false, true);
   if (has_critic) workflow.models["critic"] = random_model(false, true);
   const GraphOptions graph{random() % 3 != 0, random() % 3 != 0};
-  workflow.tasks = has_critic ? ppo_tasks(graph) : grpo_tasks(has_judge, graph);
-  if (has_critic && !has_judge) {  // a rule gives the reward
-    workflow.algorithm = Algorithm::custom;
-    std::erase_if(workflow.tasks, [](const Task& task) { return task.name == task_names::kRewardInference; });
-    for (Task& task : workflow.tasks) std::erase(task.after, task_names::kRewardInference);
-  }
+  workflow.tasks = has_critic ? ppo_tasks(graph, has_judge) : grpo_tasks(has_judge, graph);
   workflow.prompts = 128;
   workflow.responses_per_prompt = 8;
   workflow.mini_batches = any_of(std::vector<int>{1, 2, 4}, random);

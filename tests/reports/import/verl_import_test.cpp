@@ -46,7 +46,20 @@ TEST(VerlImport, TakesDefaultsOfTheVersion) {
   EXPECT_EQ(facts.max_prompt_tokens, 512);
   EXPECT_THAT(facts.notes, IsEmpty());
   EXPECT_THAT(read.run.notes, IsEmpty());
-  EXPECT_EQ(graph_of(facts).algorithm, Algorithm::custom);  // a critic without a reward model
+  const RunGraph graph = graph_of(facts);  // a rule gives the reward
+  EXPECT_EQ(graph.algorithm, Algorithm::ppo);
+  EXPECT_EQ(graph.tasks, ppo_tasks({false, true}, false));
+}
+
+TEST(VerlImport, TakesThePrecisionOfTheActor) {
+  const std::string batches =
+      " algorithm.adv_estimator=grpo actor_rollout_ref.actor.use_dynamic_bsz=True "
+      "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=5000";
+  EXPECT_EQ(read_words(batches).facts.precision, Precision::bf16);
+  const ReadRun half = read_words(
+      "actor_rollout_ref.actor.fsdp_config.dtype=float16 actor_rollout_ref.rollout.dtype=float16" + batches);
+  EXPECT_EQ(half.facts.precision, Precision::fp16);
+  EXPECT_THAT(unused_settings(half.run.settings, verl(), half.facts), IsEmpty());
 }
 
 // A pass takes the actor's micro-batches, and the reference its layout.
