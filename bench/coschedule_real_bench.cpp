@@ -7,10 +7,6 @@
 // the machine, whose load is stated. A proxy of the lowest priority keeps each core busy: pools are machines of their own,
 // and a core must not be faster while its neighbour is idle.
 #include <benchmark/benchmark.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,191 +17,22 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <functional>
-#include <future>
 #include <map>
-#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "bench/coschedule_real_jobs.h"
 #include "core/json_value.h"
-#include "planner/coschedule/control/permit_server.h"
 #include "planner/coschedule/rounds.h"
-#include "sextant/cluster.h"
 #include "sextant/document.h"
-#include "sextant/plan.h"
 #include "sextant/statistics.h"
-#include "sextant/workflow.h"
-
-extern char** environ;
 
 namespace sextant::coschedule {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Sizes of a workflow that the proxy runs. Small batches of the decoder make rollouts long, more prompts training.
-struct ProxyJob {
-  std::string name;
-  int prompts, response_tokens, decode_batch;
-};
-
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "real-jobs-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-Cluster one_core() {
-  DeviceType core;
-  core.kind = DeviceKind::cpu;
-  core.memory_bytes = assumed(8e9);
-  core.memory_bytes_per_s = assumed(1e10);
-  core.flop_per_s[Precision::fp32] = assumed(5e10);
-  Node node;
-  node.name = "host";
-  node.region = "here";
-  node.zone = "here";
-  node.device_type = "core";
-  node.devices = 1;
-  return Cluster("pools", {{"core", core}}, {node}, {{LinkLevel::within_node, {assumed(1e-6), assumed(5e9)}}});
-}
-
-void write_documents(const Folder& folder, const ProxyJob& job) {
-  Workflow workflow;
-  workflow.name = job.name;
-  workflow.algorithm = Algorithm::grpo;
-  workflow.tasks = grpo_tasks(false);
-  Model model;
-  model.name = "actor";
-  model.layers = 2;
-  model.hidden = 128;
-  model.intermediate = 384;
-  model.heads = 4;
-  model.kv_heads = 4;
-  model.head_dim = 32;
-  model.vocabulary = 256;
-  for (const Task& task : workflow.tasks) {
-    model.name = task.model;
-    workflow.models[task.model] = model;
-  }
-  workflow.prompts = job.prompts;
-  workflow.responses_per_prompt = 2;
-  workflow.prompt_tokens = fixed_length(16);
-  workflow.response_tokens = fixed_length(job.response_tokens);
-  workflow.precision = Precision::fp32;
-  Plan plan;
-  plan.name = job.name;
-  for (const Task& task : workflow.tasks) {
-    TaskPlan layout;
-    layout.replicas = expand_layout({1, 1, 1, DeviceId{0}}, model.layers);
-    layout.micro_batch_sequences = 2;
-    layout.decode_batch_sequences = job.decode_batch;
-    plan.tasks[task.name] = layout;
-  }
-  save_document(folder.file(job.name + "-workflow.json"), workflow);
-  save_document(folder.file(job.name + "-plan.json"), plan);
-}
-
-// A process of `sextant proxy` as a job of the group.
-pid_t start(const Folder& folder, const std::string& job, int iterations) {
-  const std::string workflow = folder.file(job + "-workflow.json"), plan = folder.file(job + "-plan.json");
-  const std::vector<std::string> words{SEXTANT_PROGRAM,
-                                       "proxy",
-                                       "--cluster",
-                                       folder.file("cluster.json"),
-                                       "--workflow",
-                                       workflow,
-                                       "--plan",
-                                       plan,
-                                       "--out",
-                                       folder.file(job + "-runs.json"),
-                                       "--warmup",
-                                       "0",
-                                       "--min-iterations",
-                                       std::to_string(iterations),
-                                       "--max-iterations",
-                                       std::to_string(iterations),
-                                       "--budget",
-                                       "600",
-                                       "--permits",
-                                       folder.file("permits"),
-                                       "--permit-job",
-                                       job,
-                                       "--rollout-cores",
-                                       "0",
-                                       "--training-cores",
-                                       "1"};
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  ::posix_spawn_file_actions_init(&files);
-  for (const int output : {STDOUT_FILENO, STDERR_FILENO})
-    ::posix_spawn_file_actions_addopen(&files, output, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  const int failed = ::posix_spawn(&child, SEXTANT_PROGRAM, &files, nullptr, arguments.data(), environ);
-  ::posix_spawn_file_actions_destroy(&files);
-  if (failed != 0) throw std::runtime_error("cannot start sextant proxy");
-  return child;
-}
-
-void wait_for(pid_t child, bool is_killed = false) {
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  if (!is_killed && status != 0) throw std::runtime_error("a job failed");
-}
-
-// A permit server in a thread, until all jobs have left.
-class Serving {
- public:
-  Serving(const Folder& folder, const Group& group) {
-    PermitServerOptions options;
-    options.ends_when_all_left = true;
-    options.on_event = [this](const PhaseRecord& record) {
-      const std::lock_guard lock(mutex_);
-      events_.emplace_back(Clock::now(), record);
-    };
-    log_ = std::async(std::launch::async, [&group, options, socket = folder.file("permits")] {
-      return serve_permits(group, socket, options).log;
-    });
-    while (!std::filesystem::exists(folder.file("permits")))
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  [[nodiscard]] std::vector<PhaseRecord> log() { return log_.get(); }
-  // Waits for the first such event from a moment on, and returns its time.
-  Clock::time_point wait_for_event(Clock::time_point from,
-                                   const std::function<bool(const PhaseRecord&)>& is_it) {
-    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
-      const std::lock_guard lock(mutex_);
-      for (const auto& [time, record] : events_) {
-        if (time >= from && is_it(record)) return time;
-      }
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::pair<Clock::time_point, PhaseRecord>> events_;
-  std::future<std::vector<PhaseRecord>> log_;
-};
 
 // Phases of one job in a log, the first iteration left out: it touches memory for the first time.
 std::vector<Phases> phases_in(const std::vector<PhaseRecord>& log, const std::string& job) {
@@ -268,7 +95,10 @@ double simulated_s(const Group& group, const std::vector<std::vector<Phases>>& s
 
 struct Compared {
   std::vector<double> meta_iteration_error, slowdown_error;
-  double extra_s = 0, alone_s = 0;  // iterations of all jobs with others, less those alone; and those alone
+  std::vector<double> standard_error;   // of the ratio of each group, from its runs
+  std::vector<double> error_of_shared;  // of a simulation with the phases that were measured together
+  std::vector<double> alone_spread;     // of the phases of each job alone, from run to run
+  double extra_s = 0, alone_s = 0;      // iterations of all jobs with others, less those alone; and those alone
 };
 
 // Seeds vary sizes and shapes: long rollouts, balanced, long training.
@@ -287,50 +117,6 @@ std::vector<ProxyJob> drawn_jobs(unsigned seed) {
   }
   return jobs;
 }
-
-// Keeps both cores busy when no job runs there, with a proxy of its own on each that needs no permits.
-class IdleWork {
- public:
-  IdleWork() {
-    save_document(folder_.file("cluster.json"), one_core());
-    write_documents(folder_, {"idle", 3, 64, 2});
-    for (std::size_t core = 0; core < children_.size(); ++core) {
-      children_[core] = ::fork();
-      if (children_[core] == 0) work(static_cast<int>(core));
-    }
-  }
-  ~IdleWork() {
-    for (const pid_t child : children_) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, nullptr, 0);
-    }
-  }
-  IdleWork(const IdleWork&) = delete;
-  IdleWork& operator=(const IdleWork&) = delete;
-
- private:
-  [[noreturn]] void work(int core) const {
-    constexpr int kLowestPriority = 19;
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(static_cast<std::size_t>(core), &set);
-    ::sched_setaffinity(0, sizeof set, &set);
-    ::setpriority(PRIO_PROCESS, 0, kLowestPriority);
-    const int nowhere = ::open("/dev/null", O_WRONLY);
-    ::dup2(nowhere, STDOUT_FILENO);
-    ::dup2(nowhere, STDERR_FILENO);
-    const std::string cluster = folder_.file("cluster.json"), workflow = folder_.file("idle-workflow.json"),
-                      plan = folder_.file("idle-plan.json"), out = folder_.file("idle-" + std::to_string(core));
-    ::execl(SEXTANT_PROGRAM, SEXTANT_PROGRAM, "proxy", "--cluster", cluster.c_str(), "--workflow",
-            workflow.c_str(), "--plan", plan.c_str(), "--out", out.c_str(), "--spread", "0", "--max-iterations",
-            "1000000", "--budget", "100000", nullptr);
-    ::_exit(1);
-  }
-
-  Folder folder_;
-  std::array<pid_t, 2> children_{};
-};
 
 Group group_of(const std::vector<ProxyJob>& jobs) {
   Group group{"real", 1, 1, {}};
@@ -368,6 +154,64 @@ double median_iteration_s(const std::vector<Phases>& phases) {
   return median(all);
 }
 
+// One run of a group, right after runs of each job alone.
+struct GroupRun {
+  std::vector<std::vector<Phases>> alone, shared;  // by job
+  std::vector<std::vector<double>> together_s;     // iterations by job
+};
+
+GroupRun run_group(const Folder& folder, const std::vector<ProxyJob>& jobs) {
+  constexpr int kAlone = 5, kTogether = 9;
+  GroupRun run;
+  for (const ProxyJob& job : jobs)
+    run.alone.push_back(phases_in(run_together(folder, {job}, kAlone), job.name));
+  const std::vector<PhaseRecord> log = run_together(folder, jobs, kTogether);
+  for (const ProxyJob& job : jobs) {
+    run.together_s.push_back(iterations_together_s(log, job.name, jobs.size()));
+    run.shared.push_back(phases_in(log, job.name));
+  }
+  return run;
+}
+
+// Deviation of some values over their mean.
+double spread_of(const std::vector<double>& values) {
+  double squares = 0;
+  for (const double value : values) squares += (value - mean(values)) * (value - mean(values));
+  return std::sqrt(squares / static_cast<double>(values.size() - 1)) / mean(values);
+}
+
+// The spread of the median of a phase from run to run.
+double spread_of_runs(const std::vector<GroupRun>& runs, std::size_t job, double Phases::*phase) {
+  std::vector<double> medians;
+  for (const GroupRun& run : runs) {
+    std::vector<double> all;
+    for (const Phases& of : run.alone[job]) all.push_back(of.*phase);
+    medians.push_back(median(all));
+  }
+  return spread_of(medians);
+}
+
+// Two numbers that separate noise of the machine from a fault of the simulation. The ratio of each run has the speed of the machine of
+// its own minutes in both of its parts, so that its spread is the noise of the comparison. A simulation with the phases that
+// were measured together leaves out what sharing does to a phase (switches, caches, the memory's bandwidth): what is wrong
+// then is the order of the phases, or the time between them.
+struct Separated {
+  double standard_error = 0;  // of the mean ratio of the runs
+  double ratio_of_shared = 0;
+};
+
+Separated separate(const std::vector<ProxyJob>& jobs, const std::vector<GroupRun>& runs) {
+  const Group group = group_of(jobs);
+  std::vector<double> ratios, shared;
+  for (const GroupRun& run : runs) {
+    std::vector<double> all;
+    for (const std::vector<double>& of : run.together_s) append(all, of);
+    ratios.push_back(simulated_s(group, run.alone) / median(all));
+    shared.push_back(simulated_s(group, run.shared) / median(all));
+  }
+  return {spread_of(ratios) * mean(ratios) / std::sqrt(static_cast<double>(ratios.size())), median(shared)};
+}
+
 // Runs of the group between runs of each job alone: the machine's speed drifts, and falls on both alike. Medians leave
 // out what disturbed a few iterations.
 void compare_group(unsigned seed, Compared& compared) {
@@ -375,36 +219,57 @@ void compare_group(unsigned seed, Compared& compared) {
   const std::vector<ProxyJob> jobs = drawn_jobs(seed);
   save_document(folder.file("cluster.json"), one_core());
   for (const ProxyJob& job : jobs) write_documents(folder, job);
-  constexpr int kRepeats = 5, kAlone = 5, kTogether = 9;
+  constexpr int kRepeats = 5;
+  std::vector<GroupRun> runs;
   std::vector<std::vector<Phases>> alone(jobs.size()), shared(jobs.size());
   std::vector<std::vector<double>> together(jobs.size());
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    for (std::size_t j = 0; j < jobs.size(); ++j)
-      append(alone[j], phases_in(run_together(folder, {jobs[j]}, kAlone), jobs[j].name));
-    const std::vector<PhaseRecord> log = run_together(folder, jobs, kTogether);
+    runs.push_back(run_group(folder, jobs));
     for (std::size_t j = 0; j < jobs.size(); ++j) {
-      append(together[j], iterations_together_s(log, jobs[j].name, jobs.size()));
-      append(shared[j], phases_in(log, jobs[j].name));
+      append(alone[j], runs.back().alone[j]);
+      append(shared[j], runs.back().shared[j]);
+      append(together[j], runs.back().together_s[j]);
     }
   }
   const double simulated = simulated_s(group_of(jobs), alone);
   std::vector<double> all;
   for (const std::vector<double>& of : together) append(all, of);
-  compared.meta_iteration_error.push_back(std::abs(simulated / median(all) - 1));
+  const double ratio = simulated / median(all);
+  const Separated separated = separate(jobs, runs);
+  compared.meta_iteration_error.push_back(std::abs(ratio - 1));
+  compared.standard_error.push_back(separated.standard_error);
+  compared.error_of_shared.push_back(std::abs(separated.ratio_of_shared - 1));
   const bool has_details = std::getenv("SEXTANT_BENCH_DETAILS") != nullptr;
   if (has_details)
-    std::fprintf(stderr, "group %u: simulated %.4f s, measured %.4f s, ratio %.3f", seed, simulated,
-                 median(all), simulated / median(all));
+    std::fprintf(stderr,
+                 "group %u: simulated %.4f s, measured %.4f s, ratio %.3f +- %.3f, %.3f with the phases "
+                 "measured together",
+                 seed, simulated, median(all), ratio, separated.standard_error, separated.ratio_of_shared);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const double solo_s = median_iteration_s(alone[j]), shared_s = median_iteration_s(shared[j]);
     compared.slowdown_error.push_back(std::abs(simulated / median(together[j]) - 1));
     compared.extra_s += shared_s - solo_s;
     compared.alone_s += solo_s;
+    const double rollout = spread_of_runs(runs, j, &Phases::rollout_s),
+                 training = spread_of_runs(runs, j, &Phases::training_s);
+    compared.alone_spread.push_back(std::max(rollout, training));
     if (has_details)
-      std::fprintf(stderr, "; %s: %.4f s alone, slowdown %.3f simulated, %.3f measured", jobs[j].name.c_str(),
-                   solo_s, simulated / solo_s, median(together[j]) / solo_s);
+      std::fprintf(stderr,
+                   "; %s: %.4f s alone (from run to run rollout %.1f %%, training %.1f %%), %+.1f %% beside "
+                   "others, slowdown "
+                   "%.3f simulated, %.3f measured",
+                   jobs[j].name.c_str(), solo_s, 100 * rollout, 100 * training, 100 * (shared_s / solo_s - 1),
+                   simulated / solo_s, median(together[j]) / solo_s);
   }
   if (has_details) std::fprintf(stderr, "\n");
+}
+
+// Groups whose error is beyond the target, and by more than the noise of their runs.
+int beyond_noise(const Compared& compared, double target) {
+  int groups = 0;
+  for (std::size_t g = 0; g < compared.standard_error.size(); ++g)
+    groups += compared.meta_iteration_error[g] - 2 * compared.standard_error[g] > target ? 1 : 0;
+  return groups;
 }
 
 double load_of_machine() {
@@ -439,6 +304,13 @@ void real_meta_iteration(benchmark::State& state) {
   state.counters["error"] = mean(compared.meta_iteration_error);
   state.counters["worst_error"] = worst(compared.meta_iteration_error);
   state.counters["target_worst_error"] = 0.08;
+  state.counters["standard_error"] = mean(compared.standard_error);
+  state.counters["worst_standard_error"] = worst(compared.standard_error);
+  state.counters["groups_beyond_noise"] = beyond_noise(compared, 0.08);
+  state.counters["error_of_shared_phases"] = mean(compared.error_of_shared);
+  state.counters["worst_error_of_shared_phases"] = worst(compared.error_of_shared);
+  state.counters["alone_spread"] = mean(compared.alone_spread);
+  state.counters["worst_alone_spread"] = worst(compared.alone_spread);
   state.counters["slowdown_error"] = mean(compared.slowdown_error);
   state.counters["worst_slowdown_error"] = worst(compared.slowdown_error);
   state.counters["target_worst_slowdown_error"] = 0.10;

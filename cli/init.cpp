@@ -8,11 +8,13 @@
 
 #include "ask/inputs.h"
 #include "cli/ask/inputs.h"
+#include "cli/coschedule/example_documents.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "documents/field_tables.h"
+#include "planner/coschedule/document_fields.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
@@ -26,7 +28,7 @@ struct InitOptions {
   std::string out;
 };
 
-constexpr std::array kInitKinds{"cluster", "workflow", "plan"};
+constexpr std::array kInitKinds{"cluster", "workflow", "plan", "job", "job_trace", "placement"};
 constexpr const char* kExampleGpus = "1x8xH100";
 constexpr const char* kUsualModel = "Qwen/Qwen3-8B";
 
@@ -40,6 +42,27 @@ void add_meanings(const std::string& place, const Fields<T>& fields, Meanings& m
       meanings.emplace(place + "/" + std::string(field.name),
                        field.schema["description"].template get<std::string>());
   }
+}
+
+void add_job_meanings(const std::string& place, Meanings& meanings) {
+  add_meanings(place, coschedule::job_fields(), meanings);
+  add_meanings(place + "/responses", coschedule::responses_fields(), meanings);
+}
+
+// The documents of jobs on shared pools.
+void add_coschedule_meanings(const std::string& kind, Meanings& meanings) {
+  if (kind == "job") return add_job_meanings("", meanings);
+  add_meanings("/pools", coschedule::pools_fields(), meanings);
+  add_meanings("/pools/*", coschedule::pool_fields(), meanings);
+  if (kind == "job_trace") {
+    add_meanings("", coschedule::job_trace_fields(), meanings);
+    add_job_meanings("/jobs/*", meanings);
+    return;
+  }
+  add_meanings("", coschedule::placement_fields(), meanings);
+  add_meanings("/groups/*", coschedule::group_fields(), meanings);
+  add_meanings("/groups/*/members/*", coschedule::member_fields(), meanings);
+  add_job_meanings("/groups/*/members/*/job", meanings);
 }
 
 Meanings meanings_of(const std::string& kind) {
@@ -58,7 +81,7 @@ Meanings meanings_of(const std::string& kind) {
     add_meanings("", workflow_fields(), out);
     add_meanings("/models/*", model_fields(), out);
     add_meanings("/tasks/*", task_fields(), out);
-  } else {
+  } else if (kind == "plan") {
     out["/tasks"] = "The layout of each task of the workflow";
     out["/tasks/*/data_parallel"] = "Replicas, each with an equal part of the batch";
     out["/tasks/*/pipeline_parallel"] = "Stages of a replica";
@@ -72,6 +95,8 @@ Meanings meanings_of(const std::string& kind) {
     out["/tasks/*/decode_batch_sequences"] = "Generation: sequences decoded together; 0: all of a replica";
     add_meanings("/tasks/*/execution", execution_fields(), out);
     add_meanings("/weight_sync", weight_sync_fields(), out);
+  } else {
+    add_coschedule_meanings(kind, out);
   }
   return out;
 }
@@ -167,6 +192,9 @@ std::string commented_text(const std::string& kind, const T& content) {
 }
 
 std::string example_of(InitOptions& options) {
+  if (options.kind == "job") return commented_text(options.kind, example_job());
+  if (options.kind == "job_trace") return commented_text(options.kind, example_trace());
+  if (options.kind == "placement") return commented_text(options.kind, example_placement());
   ModelInputs& inputs = options.inputs;
   if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty())
     inputs.cluster_in_words.gpus = kExampleGpus;
@@ -197,9 +225,9 @@ int run_init(InitOptions& options) {
 
 void add_init(CommandLine& line) {
   const auto options = std::make_shared<InitOptions>();
-  const Command command =
-      line.add_command("init", "Write a cluster, a workflow or a plan to start from, with comments");
-  command.add_option("kind", options->kind, "cluster, workflow or plan")
+  const Command command = line.add_command("init", "Write a document to start from, with comments");
+  command
+      .add_option("kind", options->kind, "cluster, workflow or plan; job, placement or job_trace of coschedule")
       .required()
       .check(one_of({kInitKinds.begin(), kInitKinds.end()}));
   add_model_inputs(command, options->inputs);
@@ -208,7 +236,8 @@ void add_init(CommandLine& line) {
   command.add_option("--inference", options->layouts.inference, "Plan: layout of tasks that only score");
   command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
-      "Without --gpus and --model the example is of 8 H100 and Qwen3-8B.\n"
+      "Without --gpus and --model the example is of 8 H100 and Qwen3-8B; those of coschedule are of WEAVE's "
+      "pools.\n"
       "Example: sextant init cluster --gpus 4x8xH100+4x8xL40S --out cluster.json\n"
       "         sextant init plan --cluster cluster.json --workflow workflow.json --train fsdp=32 --rollout "
       "tp=2");

@@ -1,11 +1,14 @@
 // sextant coschedule: many jobs on a rollout and a training pool.
+#include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "cli/coschedule/permit_commands.h"
 #include "cli/coschedule/placement_commands.h"
 #include "cli/coschedule/trace_commands.h"
 #include "cli/shared/command.h"
+#include "core/units.h"
 #include "planner/coschedule/baselines.h"
 #include "sextant/error.h"
 
@@ -21,10 +24,25 @@ struct Coscheduling {
   CoscheduleOptions given;
 };
 
+// Says on stderr what was predicted, with its intervals.
+void say_phases(const Job& job) {
+  const auto words = [](const char* phase, double seconds, const std::optional<Interval>& interval) {
+    std::string text = std::string(phase) + " " + format_seconds(seconds);
+    if (interval)
+      text += " (90 %: " + format_seconds(interval->low) + " to " + format_seconds(interval->high) + ")";
+    return text;
+  };
+  std::fprintf(stderr, "an iteration with the longest responses alone: %s, %s, weight sync %s\n",
+               words("rollout", job.rollout_s, job.rollout_interval_s).c_str(),
+               words("training", job.training_s, job.training_interval_s).c_str(),
+               format_seconds(job.sync_s).c_str());
+}
+
 int predict_job(const CoscheduleOptions& options) {
   if (options.question.plan.empty()) throw_bad_input("coschedule job: --plan is required, with its question");
   if (options.question.name.empty()) throw_bad_input("coschedule job: --name is required");
   const JobDocument document{job_of(options.question)};
+  say_phases(document.job);
   if (options.out.empty()) {
     print_document(document);
     return kDone;
@@ -88,7 +106,10 @@ void add_coschedule(CommandLine& line) {
       .required();
   command.add_option("--state", options->given.state, "Placement document: all jobs and their groups")
       .shows_default();
-  command.add_option("--job", options->given.job, "place: job document");
+  command
+      .add_option("--job", options->given.jobs,
+                  "place: job document; several are placed together, as cheaply as their groups allow")
+      .may_be_repeated();
   command.add_flag("--dry-run", options->given.dry_run,
                    "place, leave, repack: print the answer, change nothing");
   command.add_flag("--why", options->given.why,
@@ -158,11 +179,14 @@ void add_coschedule(CommandLine& line) {
       .in_group(permits);
   command
       .add_option("--max-overrun", options->given.max_overrun,
-                  "run: a silent phase loses its permit after that many times its bound; 0: never")
+                  "run: a silent phase loses its permit, and a silent job counts as hung, after that many "
+                  "bounds; 0: never")
       .check(non_negative_number())
       .shows_default()
       .in_group(permits);
-  command.add_flag("--until-left", options->given.until_left, "End when every job has been there and left")
+  command
+      .add_flag("--until-left", options->given.until_left,
+                "End when every job has been there, and has left or hangs")
       .in_group(permits);
 
   const std::string pools = "The pools of create";
@@ -179,7 +203,18 @@ void add_coschedule(CommandLine& line) {
                   "Memory of a host for suspended jobs; 0: no limit")
       .check(non_negative_number())
       .in_group(pools);
-  command.add_option("--max-members", options->given.max_members, "Jobs of a group, at most")
+  command
+      .add_option("--connection-gbit", options->given.connection_gbit,
+                  "Gbit/s between the pools, for jobs that state weight_bytes; 0: not stated")
+      .check(non_negative_number())
+      .in_group(pools);
+  command
+      .add_option("--link-gbit", options->given.link_gbit,
+                  "Gbit/s of a node to the others of its pool; 0: not stated")
+      .check(non_negative_number())
+      .in_group(pools);
+  command
+      .add_option("--max-members", options->given.max_members, "Jobs of a group, at most; also of drawn traces")
       .check(integer_between(1, kMaxMembers))
       .shows_default()
       .in_group(pools);
@@ -194,7 +229,9 @@ void add_coschedule(CommandLine& line) {
   const std::string tails = "Long tails";
   const std::string traces = "The traces of simulate and compare";
   command.add_option("--trace", options->given.trace, "Job trace document").in_group(traces);
-  command.add_option("--csv", options->given.csv, "Columns job, arrival_s, duration_s; phases are drawn")
+  command
+      .add_option("--csv", options->given.csv,
+                  "Columns job, arrival_s, duration_s, or job, arrival, duration in seconds; phases are drawn")
       .in_group(traces);
   command.add_option("--jobs", options->given.rules.jobs, "Number of jobs to draw")
       .check(integer_between(1, 10000000))
@@ -210,6 +247,22 @@ void add_coschedule(CommandLine& line) {
       .in_group(traces);
   command.add_option("--mean-gap", options->given.rules.mean_gap_s, "Seconds between arrivals")
       .check(positive_number())
+      .shows_default()
+      .in_group(traces);
+  command
+      .add_option("--mean-burst", options->given.rules.mean_burst,
+                  "Jobs that arrive within minutes of each other, on average; 1: Poisson")
+      .check(number_between(1, 1e6))
+      .shows_default()
+      .in_group(traces);
+  command
+      .add_option("--slowdown-from", options->given.rules.min_slowdown,
+                  "Slowdown that drawn jobs allow, uniform")
+      .check(number_between(1, 1000))
+      .shows_default()
+      .in_group(traces);
+  command.add_option("--slowdown-to", options->given.rules.max_slowdown, "Its upper end")
+      .check(number_between(1, 1000))
       .shows_default()
       .in_group(traces);
   command.add_option("--mean-duration", options->given.rules.mean_duration_s, "Seconds that a job runs alone")

@@ -33,6 +33,20 @@ Workflow with_longest_responses(Workflow workflow) {
   return workflow;
 }
 
+// The 90 % intervals of both phases. That of training, which is what rollout and transfers leave of an iteration, has the
+// relative width of the whole iteration's.
+void set_intervals(const Workflow& workflow, const Prediction& prediction, coschedule::Job& job) {
+  job.rollout_interval_s = prediction.tasks.at(workflow.actor_generation().name).interval_s;
+  if (job.rollout_interval_s) {
+    job.rollout_interval_s->low += prediction.rule_reward_s;
+    job.rollout_interval_s->high += prediction.rule_reward_s;
+  }
+  if (!prediction.iteration_interval_s) return;
+  const double scale = job.training_s / prediction.iteration_s;
+  job.training_interval_s =
+      Interval{prediction.iteration_interval_s->low * scale, prediction.iteration_interval_s->high * scale};
+}
+
 std::set<NodeId> nodes_of(const Cluster& cluster, const std::set<DeviceId>& devices) {
   std::set<NodeId> nodes;
   for (const DeviceId device : devices) nodes.insert(cluster.node_of(device));
@@ -119,7 +133,9 @@ coschedule::Job job_of(const JobQuestion& question) {
     return predict(loaded.cluster, of, plan, loaded.chosen.coefficients, loaded.chosen.framework);
   };
   const Workflow longest = with_longest_responses(workflow);
-  const Prediction bound = predicted(longest), usual = predicted(workflow);
+  const Prediction bound = predict_with_trust(
+                       {loaded.cluster, longest, plan, loaded.chosen.coefficients, loaded.chosen.framework}),
+                   usual = predicted(workflow);
   const PredictedPhases bounds = phases_predicted(longest, bound), typical = phases_predicted(workflow, usual);
   const bool keeps_cache = !generation.execution.offload_weights;
   const Suspended rollout = suspended_on(loaded, bound, rollout_nodes,
@@ -139,6 +155,7 @@ coschedule::Job job_of(const JobQuestion& question) {
   job.training_host_bytes = trained.host_bytes;
   job.rollout_warm_start_s = rollout.warm_start_s;
   job.training_warm_start_s = trained.warm_start_s;
+  set_intervals(longest, bound, job);
   job.responses = responses_of(workflow, generation, bounds, typical);
   job.typical_fraction =
       std::min(1.0, (typical.rollout_s + typical.training_s) / (bounds.rollout_s + bounds.training_s));

@@ -17,7 +17,7 @@ namespace sextant::cli {
 
 struct CoscheduleOptions {
   std::string state = "placement.json";
-  std::string job;
+  std::vector<std::string> jobs;  // files
   JobQuestion question;
   std::string out;
   std::vector<std::string> keep;  // jobs that are not restarted
@@ -36,7 +36,7 @@ struct CoscheduleOptions {
   // The pools of create.
   std::string rollout_pool, training_pool;
   int gpus_per_node = 8, max_members = 5, max_rollout_nodes = 0, max_training_nodes = 0;
-  double host_memory_gb = 0;
+  double host_memory_gb = 0, connection_gbit = 0, link_gbit = 0;
   // The traces of simulate and compare.
   std::string trace, csv;
   coschedule::TraceRules rules;

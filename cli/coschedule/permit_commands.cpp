@@ -53,6 +53,9 @@ std::string sentence_of(const PhaseRecord& record) {
       return record.job + ": its " + std::string(name_of(record.phase)) +
              " has neither ended nor progressed for " + format_seconds(record.silent_s) +
              " (--max-overrun); its permit has returned, the job is set aside, and the others go on";
+    case PhaseEvent::hung:
+      return record.job + " has asked for nothing for " + format_seconds(record.silent_s) +
+             " and counts as hung (--max-overrun); --until-left waits for it no longer";
     case PhaseEvent::set_aside:
       return record.job + " asks for nothing, and the others wait for it no longer (--patience)";
     case PhaseEvent::joined:
@@ -216,8 +219,10 @@ int run_group(const CoscheduleOptions& options) {
   if (options.listen_port)
     gateway.emplace(permit_key(options.key_file, true), static_cast<std::uint16_t>(*options.listen_port),
                     options.socket);
-  std::fprintf(stderr, "permits for %s at %s%s\n", group.name.c_str(), options.socket.c_str(),
-               gateway ? (" and at TCP port " + std::to_string(gateway->port())).c_str() : "");
+  serving.on_ready = [&] {
+    std::fprintf(stderr, "permits for %s at %s%s\n", group.name.c_str(), options.socket.c_str(),
+                 gateway ? (" and at TCP port " + std::to_string(gateway->port())).c_str() : "");
+  };
   const auto [served, log] = serve_permits(group, options.socket, serving);
   if (gateway && gateway->refusals().total() > 0)
     std::fprintf(stderr, "refused connections: %llu, %llu of them with a wrong key\n",

@@ -24,8 +24,12 @@ JobTrace trace_of(const CoscheduleOptions& options, std::uint64_t seed) {
   if (!options.trace.empty() && !options.csv.empty())
     throw_bad_input("--trace and --csv are both traces; give one of them");
   if (!options.trace.empty()) return load_document<JobTrace>(options.trace).content;
-  if (options.csv.empty()) return drawn_trace(rules, weave_pools());
-  return in_file(options.csv, [&] { return trace_of_csv(read_text_file(options.csv), rules, weave_pools()); });
+  if (rules.max_slowdown < rules.min_slowdown)
+    throw_bad_input("--slowdown-to: expected at least --slowdown-from");
+  Pools pools = weave_pools();
+  pools.max_members = options.max_members;
+  if (options.csv.empty()) return drawn_trace(rules, pools);
+  return in_file(options.csv, [&] { return trace_of_csv(read_text_file(options.csv), rules, pools); });
 }
 
 SimulationOptions simulation_options(const CoscheduleOptions& options, const Interrupt& interrupt,
@@ -51,9 +55,9 @@ void add_row(Table& table, const Simulation& result) {
     return format_percent(found == result.decisions.end() ? 0.0 : 1.0 * found->second / placed);
   };
   table.add({result.policy, dollars(result.mean_usd_per_hour), format_percent(result.kept_fraction),
-             times(result.mean_slowdown), format_percent(result.rollout_busy_fraction),
-             format_percent(result.training_busy_fraction), share(Decision::packing),
-             share(Decision::rollout_scaling), share(Decision::new_group),
+             format_percent(result.always_kept_fraction), times(result.mean_slowdown),
+             format_percent(result.rollout_busy_fraction), format_percent(result.training_busy_fraction),
+             share(Decision::packing), share(Decision::rollout_scaling), share(Decision::new_group),
              std::to_string(result.max_rollout_nodes), std::to_string(result.max_training_nodes),
              format_seconds(result.decision_p99_s)});
 }
@@ -71,8 +75,8 @@ void print_interruptions(const Simulation& result) {
 }
 
 Table table_of_simulations() {
-  return Table({"policy", "an hour", "kept", "slowdown", "rollout busy", "training busy", "packed", "scaled",
-                "new", "rollout nodes", "training nodes", "decision p99"});
+  return Table({"policy", "an hour", "kept", "always", "slowdown", "rollout busy", "training busy", "packed",
+                "scaled", "new", "rollout nodes", "training nodes", "decision p99"});
 }
 
 // A table of its own: a line with both would be cut by most terminals.
@@ -114,6 +118,9 @@ int simulate_trace(const CoscheduleOptions& options) {
     Table table = table_of_simulations();
     add_row(table, result);
     std::fputs(table.text().c_str(), stdout);
+    print_line(dollars(result.total_usd) + " in total for " + format_seconds(result.duration_s) +
+               "; always: the share of "
+               "the jobs whose slowest iteration was within what they allow, too");
     print_interruptions(result);
     if (result.refused > 0) print_line(std::to_string(result.refused) + " jobs found no place");
     if (result.was_interrupted) print_line("interrupted: the rest of the trace was not simulated");

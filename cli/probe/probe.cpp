@@ -93,7 +93,7 @@ int run(ProbeCommand options) {
   }
   // The job is ended by who asks for this, on a thread that may not speak to other ranks.
   options.on_remains = [&](const ClusterProbe& probe) {
-    static_cast<void>(write_outputs(options, {probe, describe(probe.results)}, false));
+    static_cast<void>(write_outputs(options, {probe, cli::describe(probe.results)}, false));
   };
   const Measured measured = measure_or_keep(target, ranks, options);
   if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;

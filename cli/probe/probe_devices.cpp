@@ -64,7 +64,7 @@ std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devi
 Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const std::string& no_gpus) {
   const KeptProbe kept(ranks, options, "cores", longest_silence_s(options.probe));
   ClusterProbe probe = probe_cluster(ranks, options.probe, kept.done(), kept.hooks());
-  std::string text = describe(probe.results);
+  std::string text = cli::describe(probe.results);
   if (!no_gpus.empty()) text += "GPUs waived: " + no_gpus + "\n";
   return {std::move(probe), std::move(text), Json::object()};
 }
@@ -99,10 +99,10 @@ Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCom
   }
   GpuRanks job = measure_gpu_ranks(ranks, tools, wanted);
   if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(job.found.results());
-  const std::string seen = describe(job.gpus);
+  const std::string seen = cli::describe(job.gpus);
   try {
     GpuClusterProbe assembled = assemble_gpu_cluster(std::move(job), wanted);
-    std::string text = describe(assembled.gpus) + describe(assembled.links);
+    std::string text = cli::describe(assembled.gpus) + cli::describe(assembled.links);
     return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
   } catch (const Error&) {  // too little for a cluster: what there is must not be lost
     if (ranks.rank() == 0) std::fputs(seen.c_str(), stdout);

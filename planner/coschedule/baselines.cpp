@@ -135,6 +135,8 @@ const std::vector<Policy>& policies() {
       {"weave-paper", "WEAVE's Algorithm 1 as printed", place_as_printed, false, 0, true},
       {"regroup-hourly", "WEAVE's Algorithm 1, and every hour all jobs are regrouped at their present lengths",
        place_as_printed, false, 3600},
+      {"optimum", "offline: all jobs regrouped at every event for nothing, the cheapest of up to 16",
+       place_once, false, 0, true, false, false, nullptr, true},
       {"most-idle", "the group whose nodes wait the most, whatever was promised", place_where_idle},
       {"random", "any group with the memory, or a new one, whatever was promised", place_at_random},
       {"solo", "a group of its own for every job", place_alone},

@@ -32,6 +32,9 @@ struct Policy {
   bool is_by_chance = false;    // promises hold with the probability of the simulation
   // Null: members take turns phase by phase.
   GroupUse (*use)(const RunningGroup& running, const Pools& pools) = nullptr;
+  // The offline optimum: after every event the jobs are in the cheapest groups, and move for nothing. Exact for up to 16
+  // jobs; of more, groups with the most free time are regrouped.
+  bool is_offline = false;
 };
 
 // All policies, the default first.

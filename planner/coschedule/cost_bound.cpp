@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "planner/coschedule/pricing.h"
+#include "planner/coschedule/whole_groups.h"
 
 namespace sextant::coschedule {
 namespace {
@@ -161,6 +162,9 @@ RelaxedPlacements relax_placements(const std::vector<Job>& jobs, const Pools& po
 CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools, const std::vector<Group>& start,
                            const BoundBudget& budget, bool training_may_grow) {
   if (jobs.empty()) return {};
+  WorkBudget for_whole(budget);
+  if (const std::optional<double> usd = min_usd_in_whole_groups(jobs, pools, training_may_grow, for_whole))
+    return {*usd, 0, 0, true, false};
   return relax_placements(jobs, pools, start, budget, training_may_grow).bound;
 }
 

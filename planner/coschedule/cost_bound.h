@@ -6,6 +6,8 @@
 // it (Farley 1990). pricing.h finds rho; it leaves out what only the order of turns decides, so that the bound holds
 // for more than round robin: for every schedule in which each member has one iteration in each period.
 //
+// Few jobs have a tighter bound, in which groups are chosen whole (whole_groups.h).
+//
 // The first bound needs no search: a group with the period P has at most P of each node's time, and no member allows
 // a longer one than its limit L_j, so that for rollout and training work w and v in node-seconds, and prices p and q
 // of the nodes, y_j = (p w_j + q v_j) / L_j are such prices.
@@ -22,7 +24,7 @@ namespace sextant::coschedule {
 struct CostBound {
   double usd_per_hour = 0;
   int rounds = 0, groups = 0;  // of the column generation
-  bool is_tight = false;       // the relaxation's optimum, not an earlier round
+  bool is_tight = false;       // the relaxation's optimum or that of whole groups, not an earlier round
   bool is_out_of_time =
       false;  // ended by the clock (work_budget.h), so that another run may prove more or less
 };
@@ -41,7 +43,7 @@ struct RelaxedPlacements {
                                                  const std::vector<Group>& start, const BoundBudget& budget,
                                                  bool training_may_grow = false);
 
-// The bound alone; zero without jobs.
+// The bound alone, of whole groups if there are few jobs and the budget is enough; zero without jobs.
 [[nodiscard]] CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools,
                                          const std::vector<Group>& start, const BoundBudget& budget,
                                          bool training_may_grow = false);

@@ -28,6 +28,22 @@ Kind<double> seconds() { return number_from_to(0, 1e12, "expected seconds from 0
 Kind<double> bytes() { return number_from_to(0, 1e18, "expected bytes from 0 to 1e18"); }
 Kind<double> usd() { return number_from_to(0, 1e6, "expected dollars from 0 to 1e6"); }
 
+Kind<double> bandwidth() { return number_from_to(0, 1e18, "expected bytes per second from 0 to 1e18"); }
+
+Kind<Interval> phase_interval() {
+  return {[](const JsonView& view) {
+            view.allow_only({"low", "high"});
+            const Interval interval{view.required("low").number(), view.required("high").number()};
+            if (interval.low < 0 || interval.high < interval.low)
+              view.fail("expected a low number from 0 and a high number from that");
+            return interval;
+          },
+          [](const Interval& interval) {
+            return Json{{"low", interval.low}, {"high", interval.high}};
+          },
+          {{"$ref", "common.schema.json#/$defs/interval_s"}}};
+}
+
 Kind<double> part_of_one() { return number_from_to(0, 1, "expected a share from 0 to 1"); }
 
 void require_bound(const JsonView& object, Responses& responses) {
@@ -68,7 +84,11 @@ const Fields<Job>& job_fields() {
                "Rollout of an iteration, alone on its nodes, if every response has the maximum length."),
       required("training_s", &Job::training_s, phase_s(), "Training of such an iteration, alone on its nodes."),
       optional("sync_s", &Job::sync_s, seconds(),
-               "Transfer of the new weights to the rollout pool over an idle connection."),
+               "Transfer of the new weights to the rollout pool over an idle connection; missing: "
+               "`weight_bytes` and "
+               "the pools' bandwidths say it, or it takes no time."),
+      optional("weight_bytes", &Job::weight_bytes, bytes(),
+               "The new weights, which go from pool to pool once."),
       optional("rollout_nodes", &Job::rollout_nodes, whole(1, kMaxNodes), "Nodes of the rollout pool."),
       optional(
           "training_nodes", &Job::training_nodes, whole(1, kMaxNodes),
@@ -92,6 +112,14 @@ const Fields<Job>& job_fields() {
       optional("training_node_type", &Job::training_node_type, text(), "The same for training."),
       optional("length_drift", &Job::length_drift, number_from_to(-2, 2, "expected a number from -2 to 2"),
                "In a trace: lengths at the end of the run are 1 + 0.5 times this as long; negative: shorter."),
+      optional(
+          "on_drift", &Job::on_drift, one_of<OnDrift>(kOnDriftNames),
+          "What becomes of the job when drift makes a job of its group slower than promised: it is stopped and "
+          "placed anew, or it stays."),
+      optional("rollout_interval_s", &Job::rollout_interval_s, phase_interval(),
+               "90 % interval of `rollout_s`, if it was predicted."),
+      optional("training_interval_s", &Job::training_interval_s, phase_interval(),
+               "90 % interval of `training_s`, if it was predicted."),
       optional("arrival_s", &Job::arrival_s, seconds(), "In a trace: when the job arrives."),
       optional("duration_s", &Job::duration_s, seconds(), "In a trace: how long the job runs alone."),
       optional("typical_fraction", &Job::typical_fraction, share("expected a number <= 1"),
@@ -108,6 +136,8 @@ const Fields<Pool>& pool_fields() {
                "Host memory of a node for suspended states; missing: not limited."),
       required("usd_per_gpu_hour", &Pool::usd_per_gpu_hour, usd(), "Price of a GPU."),
       optional("max_nodes", &Pool::max_nodes, number_of(), "Nodes that exist; 0: not limited."),
+      optional("link_bytes_per_s", &Pool::link_bytes_per_s, bandwidth(),
+               "Bandwidth of a node to the others of the pool, for the spread of new weights; 0: not stated."),
   };
   return fields;
 }
@@ -117,6 +147,8 @@ const Fields<Pools>& pools_fields() {
       required("rollout", &Pools::rollout, object(pool_fields()), "Nodes that generate."),
       required("training", &Pools::training, object(pool_fields()), "Nodes that train."),
       optional("max_members", &Pools::max_members, whole(1, kMaxMembers), "Jobs of a group, at most."),
+      optional("connection_bytes_per_s", &Pools::connection_bytes_per_s, bandwidth(),
+               "Bandwidth between the pools, of all transfers together; 0: not stated."),
   };
   return fields;
 }
@@ -225,6 +257,8 @@ const Fields<Simulation>& simulation_fields() {
       required("max_jobs", &Simulation::max_jobs, number_of(), "Peak of jobs at a time."),
       required("kept_fraction", &Simulation::kept_fraction, non_negative(),
                "Share of the jobs whose whole run was within what they allow."),
+      optional("always_kept_fraction", &Simulation::always_kept_fraction, non_negative(),
+               "Share of the jobs whose slowest iteration was within what they allow, too."),
       required("mean_slowdown", &Simulation::mean_slowdown, non_negative(), "Mean over the jobs."),
       required("rollout_busy_fraction", &Simulation::rollout_busy_fraction, non_negative(),
                "Share of the rollout nodes' time in which they generate."),

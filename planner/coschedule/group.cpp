@@ -75,7 +75,8 @@ Placement Placement::parse(const JsonView& view) {
   std::set<std::string> names, jobs;
   const std::vector<JsonView> views = view.required("groups").items();
   for (std::size_t g = 0; g < placement.groups.size(); ++g) {
-    const Group& group = placement.groups[g];
+    Group& group = placement.groups[g];
+    for (Member& member : group.members) member.job = with_sync(member.job, placement.pools);
     if (!names.insert(group.name).second) views[g].required("name").fail("another group has this name");
     const std::vector<JsonView> members = views[g].required("members").items();
     if (members.empty()) views[g].required("members").fail("expected at least one job");

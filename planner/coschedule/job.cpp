@@ -22,6 +22,7 @@ JobTrace JobTrace::parse(const JsonView& view) {
   const std::vector<JsonView> views = view.required("jobs").items();
   if (views.empty()) view.required("jobs").fail("expected at least one job");
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    trace.jobs[i] = with_sync(trace.jobs[i], trace.pools);
     const Job& job = trace.jobs[i];
     if (!names.insert(job.name).second) views[i].required("name").fail("another job has this name");
     if (job.duration_s <= 0) views[i].fail("expected duration_s, which is greater than 0 in a trace");
@@ -47,6 +48,16 @@ std::string why_not_alone(const Job& job, const Pools& pools) {
   const std::string rollout = lacks(pools.rollout, "rollout", job.rollout_nodes, job.rollout_host_bytes);
   return rollout.empty() ? lacks(pools.training, "training", job.training_nodes, job.training_host_bytes)
                          : rollout;
+}
+
+Job with_sync(const Job& job, const Pools& pools) {
+  if (job.sync_s > 0 || job.weight_bytes <= 0 || pools.connection_bytes_per_s <= 0) return job;
+  Job timed = job;
+  timed.sync_s = job.weight_bytes / pools.connection_bytes_per_s;
+  if (pools.rollout.link_bytes_per_s > 0)
+    timed.sync_s +=
+        job.weight_bytes * (job.rollout_nodes - 1) / job.rollout_nodes / pools.rollout.link_bytes_per_s;
+  return timed;
 }
 
 void require_gpus_of(const Job& job, const Pools& pools) {

@@ -6,6 +6,7 @@
 // a node, the states of the others wait in the memory of the host.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,17 +15,25 @@
 #include "planner/coschedule/responses.h"
 #include "sextant/document.h"
 #include "sextant/json.h"
+#include "sextant/statistics.h"
 
 namespace sextant::coschedule {
 
 inline constexpr double kRounding =
     1e-9;  // relative, of sums of times and bytes that are compared with a limit
 
+// The fate of a running job when its lengths have drifted so far that it makes a member of its group slower than
+// promised: it is stopped and placed anew, or goes on where it is and the promise is broken.
+enum class OnDrift { resubmit, stay };
+inline constexpr std::array<std::string_view, 2> kOnDriftNames = {"resubmit", "stay"};
+
 struct Job {
   std::string name;
   double rollout_s = 0;   // of an iteration, alone on its nodes
   double training_s = 0;  // alone on training_nodes
-  double sync_s = 0;      // transfer of the weights over an idle connection
+  double sync_s = 0;      // transfer of the weights over an idle connection; 0: see weight_bytes
+  // The new weights, which the transfer moves once from pool to pool. If sync_s is not stated, it follows with the bandwidths of the pools.
+  double weight_bytes = 0;
   int rollout_nodes = 1;
   int training_nodes = 1;  // at least; with more, data parallelism is higher and training shorter in proportion
   double max_slowdown = 1.5;           // SLO: iteration time in a group over that alone
@@ -37,6 +46,9 @@ struct Job {
   // Types of the GPUs that the times are of; empty: not stated, and any.
   std::string rollout_node_type, training_node_type;
   double length_drift = 0;  // over the run (drift.h); 0: none
+  OnDrift on_drift = OnDrift::resubmit;
+  // 90 % intervals of the predictions rollout_s and training_s; absent if they were not predicted.
+  std::optional<Interval> rollout_interval_s, training_interval_s;
   // For simulations.
   double arrival_s = 0;
   double duration_s = 0;        // running alone
@@ -59,7 +71,8 @@ struct Pool {
   int gpus_per_node = 8;
   double host_memory_bytes = 0;  // 0: not stated, no limit
   double usd_per_gpu_hour = 0;
-  int max_nodes = 0;  // 0: no limit
+  int max_nodes = 0;            // 0: no limit
+  double link_bytes_per_s = 0;  // of a node, to the others of the pool; 0: not stated, takes no time
 
   [[nodiscard]] double usd_per_node_hour() const { return gpus_per_node * usd_per_gpu_hour; }
   // Whether the host of a node has that much memory.
@@ -75,6 +88,8 @@ inline constexpr int kMaxMembers = 6;
 struct Pools {
   Pool rollout, training;
   int max_members = 5;  // jobs of a group; the states of more do not fit a host (section 3.2)
+  // Between the pools, of all transfers together (20 Gbit/s in section 6.1); 0: not stated.
+  double connection_bytes_per_s = 0;
 
   [[nodiscard]] double usd_per_hour(int rollout_nodes, int training_nodes) const {
     return rollout_nodes * rollout.usd_per_node_hour() + training_nodes * training.usd_per_node_hour();
@@ -89,7 +104,7 @@ struct Pools {
 // Jobs that arrive, for `sextant coschedule simulate`; by arrival.
 struct JobTrace {
   static constexpr std::string_view kKind = "job_trace";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: GPUs of jobs
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: GPUs of jobs; 1.2: bandwidths, on_drift
 
   Pools pools;
   std::vector<Job> jobs;
@@ -103,7 +118,7 @@ struct JobTrace {
 // A job on its own document, for `sextant coschedule place`.
 struct JobDocument {
   static constexpr std::string_view kKind = "job";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: GPUs
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: GPUs; 1.2: weight_bytes, on_drift, intervals
 
   Job job;
 
@@ -114,6 +129,11 @@ struct JobDocument {
 
 // Why the job fits on no node of the pools, or needs more nodes than they have; empty if it can run alone.
 [[nodiscard]] std::string why_not_alone(const Job& job, const Pools& pools);
+
+// The job with the time of its transfer of weights: one copy goes over the connection of the pools, and each rollout node
+// then gets what it lacks from the others (section 5.2). A job that states sync_s or no weight_bytes, and one of pools
+// without a bandwidth between them, stays as it is.
+[[nodiscard]] Job with_sync(const Job& job, const Pools& pools);
 
 // Throws Error(bad_input) if the job states types of GPUs, and the nodes of a pool have others.
 void require_gpus_of(const Job& job, const Pools& pools);

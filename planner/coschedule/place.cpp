@@ -313,7 +313,8 @@ PlacementAnswer place(const Placement& placement, const Job& job, const Placemen
   if (const Group* group = placement.group_of(job.name))
     throw_bad_input("job \"" + job.name + "\" is placed already, in group \"" + group->name + "\"");
   require_gpus_of(job, placement.pools);
-  return Search(placement, job, rules, explains).run();
+  const Job timed = with_sync(job, placement.pools);
+  return Search(placement, timed, rules, explains).run();
 }
 
 void take(Placement& placement, PlacementAnswer answer) {

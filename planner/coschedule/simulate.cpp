@@ -184,6 +184,7 @@ class Simulator {
     take(placement_, std::move(answer));
     settle(*placement_.group_of(job.name));
     if (policy_.repacks) regroup(std::string(placement_.group_of(job.name)->name));
+    if (policy_.is_offline) regroup_for_nothing();
     return true;
   }
 
@@ -205,7 +206,9 @@ class Simulator {
     const Group* group = placement_.group_of(name);
     leave_sums(group);
     const bool is_slow = settle(*group);
-    if (is_slow && policy_.resubmits && (!job.responses || placement_.probability < 1)) resubmit(name);
+    if (is_slow && policy_.resubmits && job.on_drift == OnDrift::resubmit &&
+        (!job.responses || placement_.probability < 1))
+      resubmit(name);
     note();
   }
 
@@ -229,6 +232,7 @@ class Simulator {
       if (left.name == group_name) settle(left);
     }
     if (policy_.repacks) regroup(group_name);
+    if (policy_.is_offline) regroup_for_nothing();
     return run;
   }
 
@@ -242,7 +246,7 @@ class Simulator {
     ++run.resubmissions;
     ++result_.resubmissions;
     if (!start(drifted, run)) return wait_for_place(name, std::move(run));
-    stand_still(name);
+    if (!policy_.is_offline) stand_still(name);
   }
 
   // A job that was placed anew stands still for a restart.
@@ -304,6 +308,17 @@ class Simulator {
     if (better) take_regrouping(*std::move(better));
   }
 
+  void regroup_for_nothing() {
+    if (placement_.groups.empty()) return;
+    RepackRules rules;
+    rules.restart_s = 0;
+    rules.max_jobs = 16;
+    rules.may_repeat = false;
+    std::optional<Repacked> better = repack(
+        placement_, placement_.groups.front().name, [](const Job&) { return true; }, rules);
+    if (better) take_regrouping(*std::move(better));
+  }
+
   void take_regrouping(Repacked better) {
     for (const std::size_t g : better.old_groups) leave_sums(&placement_.groups[g]);
     std::vector<std::string> changed;
@@ -314,6 +329,7 @@ class Simulator {
       if (std::find(changed.begin(), changed.end(), group.name) != changed.end()) settle(group);
     }
     for (const std::string& job : restarted) {
+      if (policy_.is_offline) break;
       if (now_s_ <= trace_.jobs[running_.at(job).job].arrival_s) continue;
       ++result_.restarts;
       stand_still(job);
@@ -447,6 +463,7 @@ class Simulator {
     constexpr double kTolerance = 1e-6;
     done.kept = done.slowdown <= job.max_slowdown * (1 + kTolerance);
     done.max_slowdown = job.max_slowdown;
+    always_kept_ += done.kept && done.max_slowdown_seen <= job.max_slowdown * (1 + kTolerance) ? 1 : 0;
     done.resubmissions = run.resubmissions;
     done.failures = run.failures;
     done.reason = run.reason;
@@ -483,6 +500,7 @@ class Simulator {
     result_.total_usd = usd_;
     result_.mean_usd_per_hour = share(usd_ * 3600, result_.duration_s);
     result_.kept_fraction = ended_ > 0 ? share(kept_, ended_) : 1;
+    result_.always_kept_fraction = ended_ > 0 ? share(always_kept_, ended_) : 1;
     result_.mean_slowdown = ended_ > 0 ? share(slowdown_sum_, ended_) : 1;
     result_.rollout_busy_fraction = share(rollout_busy_s_, rollout_paid_s_);
     result_.training_busy_fraction = share(training_busy_s_, training_paid_s_);
@@ -506,7 +524,7 @@ class Simulator {
   std::unordered_map<std::string, Sums> sums_;  // by group
   double usd_per_hour_ = 0, rollout_nodes_ = 0, training_nodes_ = 0, rollout_busy_ = 0, training_busy_ = 0;
   double usd_ = 0, rollout_paid_s_ = 0, training_paid_s_ = 0, rollout_busy_s_ = 0, training_busy_s_ = 0;
-  double ended_ = 0, kept_ = 0, slowdown_sum_ = 0;
+  double ended_ = 0, kept_ = 0, always_kept_ = 0, slowdown_sum_ = 0;
   std::vector<double> decision_s_;
 };
 

@@ -51,14 +51,16 @@ struct SimulatedState {
 
 struct Simulation {
   static constexpr std::string_view kKind = "coschedule_simulation";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: always_kept_fraction
 
   std::string policy;
   std::uint64_t seed = 1;
   double duration_s = 0;  // from the first arrival to the last end
   double mean_usd_per_hour = 0, total_usd = 0;
   int max_rollout_nodes = 0, max_training_nodes = 0, max_jobs = 0;
-  double kept_fraction = 1;  // of the jobs
+  double kept_fraction = 1;  // of the jobs, over their whole runs
+  double always_kept_fraction =
+      0;  // of the jobs: those whose every typical iteration was within what they allow; 0: not stated
   double mean_slowdown = 1;
   double rollout_busy_fraction = 0, training_busy_fraction = 0;  // of the node-time paid for
   int refused = 0;        // jobs that no place could hold, at their arrival

@@ -63,6 +63,14 @@ constexpr std::string_view kHistogram = R"json({
     "tooltip": [{"field": "bin", "type": "nominal"}, {"field": "jobs", "type": "quantitative"}, {"field": "kept", "type": "nominal"}]}
 })json";
 
+constexpr std::string_view kOverBound = R"json({
+  "mark": {"type": "bar", "stroke": null, "color": "#0072B2"},
+  "encoding": {
+    "x": {"field": "bin", "type": "ordinal", "axis": {"title": "cost over the lower bound", "labelAngle": -50}},
+    "y": {"field": "states", "type": "quantitative", "axis": {"title": "placements", "tickMinStep": 1}},
+    "tooltip": [{"field": "bin", "type": "nominal"}, {"field": "states", "type": "quantitative"}]}
+})json";
+
 // Adds the span from `begin_s` on, in which a chart's time begins.
 void add_bar(Json& rows, const std::string& job, const char* phase, const std::string& node, PhaseSpan span,
              double begin_s) {
@@ -207,6 +215,27 @@ Json busy_over_time(const Simulation& simulation) {
                std::move(rows));
 }
 
+Json cost_over_bound_histogram(const Simulation& simulation) {
+  constexpr double kBin = 0.05;
+  std::map<int, int> bins;
+  for (const SimulatedState& state : simulation.states) {
+    if (state.bound_usd_per_hour <= 0) continue;
+    const double over = state.usd_per_hour / state.bound_usd_per_hour - 1;
+    ++bins[std::max(0, static_cast<int>(over / kBin + 1e-9))];
+  }
+  if (bins.empty()) return nullptr;
+  Json rows = Json::array();
+  std::vector<std::string> labels;
+  for (int bin = 0; bin <= bins.rbegin()->first; ++bin) {
+    labels.push_back(format_number(1 + bin * kBin) + " to " + format_number(1 + (bin + 1) * kBin));
+    rows.push_back({{"bin", labels.back()}, {"states", bins[bin]}});
+  }
+  Json spec = specification("Placements by their cost over its lower bound", 220, kOverBound);
+  spec["data"] = inline_data(std::move(rows));
+  spec["encoding"]["x"]["sort"] = labels;
+  return spec;
+}
+
 Json slo_histogram(const Simulation& simulation) {
   constexpr double kBin = 0.05;
   std::map<std::pair<int, bool>, int> bins;
@@ -218,14 +247,17 @@ Json slo_histogram(const Simulation& simulation) {
   if (bins.empty()) return nullptr;
   Json rows = Json::array();
   std::vector<std::string> labels;
-  for (const auto& [bin, jobs] : bins) {
-    const std::string label = format_number(bin.first * kBin) + " to " + format_number((bin.first + 1) * kBin);
-    if (labels.empty() || labels.back() != label) labels.push_back(label);
-    rows.push_back({{"bin", label}, {"jobs", jobs}, {"kept", bin.second ? "kept" : "broken"}});
-  }
+  const auto label_of = [](int bin) {
+    return format_number(bin * kBin) + " to " + format_number((bin + 1) * kBin);
+  };
+  for (int bin = bins.begin()->first.first; bin <= bins.rbegin()->first.first; ++bin)
+    labels.push_back(label_of(bin));  // also those between that have no job
+  for (const auto& [bin, jobs] : bins)
+    rows.push_back({{"bin", label_of(bin.first)}, {"jobs", jobs}, {"kept", bin.second ? "kept" : "broken"}});
   Json spec = specification("Jobs by their slowdown over what they allow", 220, kHistogram);
   spec["data"] = inline_data(std::move(rows));
   spec["encoding"]["x"]["sort"] = labels;
+  spec["encoding"]["x"]["scale"] = {{"domain", labels}};
   return spec;
 }
 

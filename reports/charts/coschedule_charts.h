@@ -21,6 +21,8 @@ namespace sextant::charts {
 [[nodiscard]] Json cost_over_time(const coschedule::Simulation& simulation);
 [[nodiscard]] Json nodes_over_time(const coschedule::Simulation& simulation);
 [[nodiscard]] Json busy_over_time(const coschedule::Simulation& simulation);
+// Placements by their cost over its lower bound, where that was worked out; null if it never was.
+[[nodiscard]] Json cost_over_bound_histogram(const coschedule::Simulation& simulation);
 // Jobs by slowdown over what they allow; beyond 1 a promise is broken.
 [[nodiscard]] Json slo_histogram(const coschedule::Simulation& simulation);
 

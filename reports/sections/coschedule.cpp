@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "core/json_value.h"
 #include "core/units.h"
@@ -78,6 +79,9 @@ FactList simulation_facts(const Simulation& simulation) {
       {"Mean cost an hour", usd_cell(simulation.mean_usd_per_hour), "policy " + simulation.policy});
   facts.facts.push_back(
       {"Promises kept", percent_cell(simulation.kept_fraction), "of the jobs, over their whole runs"});
+  if (simulation.always_kept_fraction > 0)
+    facts.facts.push_back({"Kept in the slowest iteration", percent_cell(simulation.always_kept_fraction),
+                           "of the jobs, over a typical iteration alone"});
   facts.facts.push_back({"Slowdown", number_cell(simulation.mean_slowdown), "mean, over alone"});
   facts.facts.push_back({"Rollout nodes busy", percent_cell(simulation.rollout_busy_fraction), ""});
   facts.facts.push_back({"Training nodes busy", percent_cell(simulation.training_busy_fraction), ""});
@@ -99,6 +103,23 @@ std::string decisions_of(const Simulation& simulation) {
          ".";
 }
 
+// The placements whose bound was worked out, by their cost over it, in words.
+std::string over_bound_text(const Simulation& simulation) {
+  std::vector<double> over;
+  for (const SimulatedState& state : simulation.states) {
+    if (state.bound_usd_per_hour > 0) over.push_back(state.usd_per_hour / state.bound_usd_per_hour);
+  }
+  std::sort(over.begin(), over.end());
+  const auto quantile = [&](double share) {
+    const double rank = std::ceil(share * static_cast<double>(over.size()));
+    return format_number(over[static_cast<std::size_t>(rank) - 1]);
+  };
+  return std::to_string(over.size()) +
+         " placements cost this much over the lower bound of any placement of their jobs, which is near the "
+         "optimum for up to 16 jobs: median " +
+         quantile(0.5) + ", 90 % at most " + quantile(0.9) + ", all at most " + quantile(1) + ".";
+}
+
 void add_pool_chart(Section& section, const char* id, const char* caption, Json spec, bool wide = true) {
   if (!spec.is_null()) section.blocks.emplace_back(Chart{id, caption, std::move(spec), wide});
 }
@@ -107,12 +128,43 @@ void add_pool_chart(Section& section, const char* id, const char* caption, Json 
 
 namespace {
 
+// Says which phases a chart of a group shows.
+std::string gantt_caption(const Group& group, const Json& gantt) {
+  const bool is_typical = std::any_of(group.members.begin(), group.members.end(), [](const Member& member) {
+    return member.job.responses.has_value() || member.job.typical_fraction < 1;
+  });
+  const Json& rows = gantt["data"]["values"];
+  const bool has_tails =
+      std::any_of(rows.begin(), rows.end(), [](const Json& row) { return row["phase"] == "tail of rollout"; });
+  return "Two meta-iterations of " + group.name +
+         (is_typical ? " with typical lengths of responses." : " at the bounds.") +
+         (has_tails ? " Pale bars of a rollout are its long tail on a few workers of the node." : "");
+}
+
 // "1 group", "2 groups"
 std::string counted(std::size_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace
+
+std::string coschedule_summary(const ReportInput& input) {
+  std::string text;
+  if (input.placement) {
+    const Placement& placement = input.placement->content;
+    text = counted(placement.job_count(), "job") + " on shared pools " +
+           (placement.job_count() == 1 ? "costs $" : "cost $") + format_number(placement.usd_per_hour()) +
+           " an hour.";
+  }
+  if (input.simulation) {
+    const Simulation& simulation = input.simulation->content;
+    text += (text.empty() ? "" : " ") + std::string("Simulated arrivals under the policy ") +
+            simulation.policy + " cost $" + format_number(simulation.mean_usd_per_hour) +
+            " an hour on average, and " + format_percent(simulation.kept_fraction) +
+            " of the jobs kept their promise.";
+  }
+  return text;
+}
 
 std::optional<Section> placement_section(const ReportInput& input) {
   if (!input.placement || input.placement->content.groups.empty()) return std::nullopt;
@@ -143,11 +195,16 @@ std::optional<Section> placement_section(const ReportInput& input) {
   for (const std::string& broken : broken_promises(placement))
     section.blocks.emplace_back(Warning{as_sentence("Broken promise: " + broken)});
   constexpr std::size_t kMaxCharts = 12;
-  for (std::size_t g = 0; g < std::min(kMaxCharts, placement.groups.size()); ++g) {
-    const std::string caption = "Two meta-iterations of " + placement.groups[g].name +
-                                ". Pale bars are long tails of rollouts on a few workers of the node.";
-    add_pool_chart(section, ("gantt_" + std::to_string(g)).c_str(), caption.c_str(),
-                   charts::group_gantt(placement.groups[g]));
+  std::vector<const Group*> charted;
+  for (const Group& group : placement.groups) charted.push_back(&group);
+  std::stable_sort(charted.begin(), charted.end(), [](const Group* a, const Group* b) {
+    return std::min<std::size_t>(a->members.size(), 2) > std::min<std::size_t>(b->members.size(), 2);
+  });
+  charted.resize(std::min(kMaxCharts, charted.size()));
+  for (std::size_t g = 0; g < charted.size(); ++g) {
+    const Json gantt = charts::group_gantt(*charted[g]);
+    add_pool_chart(section, ("gantt_" + std::to_string(g)).c_str(), gantt_caption(*charted[g], gantt).c_str(),
+                   gantt);
   }
   if (placement.groups.size() > kMaxCharts)
     section.blocks.emplace_back(Text{"The other " + std::to_string(placement.groups.size() - kMaxCharts) +
@@ -171,6 +228,9 @@ std::optional<Section> simulation_section(const ReportInput& input) {
             "run."
           : "Cost of all groups after each event.",
       charts::cost_over_time(simulation));
+  if (charts::has_cost_bound(simulation)) section.blocks.emplace_back(Text{over_bound_text(simulation)});
+  add_pool_chart(section, "cost_over_bound", "Placements by their cost over the lower bound.",
+                 charts::cost_over_bound_histogram(simulation), false);
   add_pool_chart(section, "nodes_over_time", "Nodes that are paid for, and jobs that run.",
                  charts::nodes_over_time(simulation));
   add_pool_chart(section, "busy_over_time",

@@ -21,6 +21,8 @@ namespace sextant {
 [[nodiscard]] std::optional<Section> devices_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> links_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> runs_section(const ReportInput& input);
+// The jobs on shared pools in a sentence or two; there must be a placement or a simulation.
+[[nodiscard]] std::string coschedule_summary(const ReportInput& input);
 [[nodiscard]] std::optional<Section> placement_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> simulation_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> provenance_section(const ReportInput& input);

@@ -144,8 +144,8 @@ std::optional<Section> summary_section(const ReportInput& input) {
   for (Warning& warning : report_warnings(input)) section.blocks.emplace_back(std::move(warning));
   if (section.blocks.empty()) {
     const bool has_jobs = input.placement || input.simulation;
-    section.blocks.emplace_back(Text{has_jobs ? "Jobs on shared pools, by sextant coschedule."
-                                              : "There is nothing to report: no document was given."});
+    section.blocks.emplace_back(
+        Text{has_jobs ? coschedule_summary(input) : "There is nothing to report: no document was given."});
   }
   return section;
 }

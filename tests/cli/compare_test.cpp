@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/json_value.h"
+#include "planner/coschedule/group.h"
 #include "sextant/cluster.h"
 #include "sextant/document.h"
 #include "sextant/plan.h"
@@ -160,6 +161,22 @@ TEST_F(Initial, DocumentsAnswerTheQuestion) {
   const std::string plan = init("plan", {"--gpus", "2x8xH100", "--framework", "verl", "--rollout", "tp=4"});
   EXPECT_EQ(load_document<Plan>(plan).content.tasks.at("actor_generation").data_parallel(), 4);
   EXPECT_EQ(run_sextant({"init", "model"}).exit_code, 2);
+}
+
+// The job goes into the placement, and the trace is replayed.
+TEST_F(Initial, DocumentsOfCoscheduleHaveCommentsAndAreAccepted) {
+  const std::string job = init("job"), placement = init("placement"), trace = init("job_trace");
+  EXPECT_THAT(read_text_file(job), HasSubstr("  // Name of the job.\n  \"name\": \"A\""));
+  EXPECT_THAT(read_text_file(placement), HasSubstr("    // Bandwidth between the pools"));
+  EXPECT_THAT(read_text_file(trace), HasSubstr("      // In a trace: how long the job runs alone.\n"));
+  EXPECT_EQ(load_document<coschedule::Placement>(placement).content.job_count(), 2U);
+  const Printed twice = run_sextant({"coschedule", "place", "--state", placement, "--job", job});
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err, HasSubstr("job \"A\" is placed already"));
+  EXPECT_EQ(run_sextant({"coschedule", "leave", "--state", placement, "--name", "A"}).exit_code, 0);
+  const Printed placed = run_sextant({"coschedule", "place", "--state", placement, "--job", job});
+  EXPECT_EQ(placed.exit_code, 0) << placed.err;
+  EXPECT_EQ(run_sextant({"coschedule", "simulate", "--trace", trace}).exit_code, 0);
 }
 
 }  // namespace

@@ -92,6 +92,45 @@ TEST_F(Coschedule, SaysHowOftenAJobRunsInAMetaIteration) {
   EXPECT_THAT(read_text_file(state()), HasSubstr("\"turns\""));
 }
 
+// Three jobs that come one after the other take two pairs of nodes; together the last two share one as well.
+TEST_F(Coschedule, PlacesAQueueTogether) {
+  const std::vector<std::string> files{"--job", job("long", 100, 100, 1.2), "--job", job("a", 60, 40, 1),
+                                       "--job", job("b", 40, 60, 1)};
+  const Printed printed = act("place", files);
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              HasSubstr("3 of 3 jobs add $114.08 an hour together; one after the other, as they are"));
+  EXPECT_EQ(placement().job_count(), 3U);
+  EXPECT_THAT(broken_promises(placement()), IsEmpty());
+  const Printed again = act("place", files);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("\"long\" is placed already"));
+  EXPECT_EQ(act("place", {"--job", job("x", 1, 1), "--job", job("y", 1, 1), "--why"}).exit_code, 2);
+  // Promises with a probability and a pool without free nodes: who has no place waits.
+  std::filesystem::remove(state());
+  ASSERT_EQ(act("create", {"--rollout-pool", "H20=1", "--training-pool", "H800=5", "--max-training-nodes", "1"})
+                .exit_code,
+            0);
+  const Printed waits = act("place", files);
+  EXPECT_EQ(waits.exit_code, 1);
+  EXPECT_THAT(waits.out, HasSubstr("long has no place and waits: the training pool has too few free nodes"));
+  EXPECT_EQ(placement().job_count(), 2U);
+}
+
+// 15 GB of weights over 20 Gbit/s.
+TEST_F(Coschedule, TheConnectionOfThePoolsSaysHowLongWeightsTake) {
+  std::filesystem::remove(state());
+  ASSERT_EQ(act("create", {"--rollout-pool", "H20=1", "--training-pool", "H800=5", "--connection-gbit", "20"})
+                .exit_code,
+            0);
+  const std::string file = job("a", 60, 40);
+  Job of = load_document<JobDocument>(file).content.job;
+  of.weight_bytes = 15e9;
+  save_document(file, JobDocument{of});
+  EXPECT_EQ(act("place", {"--job", file}).exit_code, 0);
+  EXPECT_EQ(placement().groups.front().members.front().job.sync_s, 6);
+}
+
 TEST_F(Coschedule, ADryRunChangesNothing) {
   EXPECT_EQ(act("place", {"--job", job("a", 60, 40), "--dry-run"}).exit_code, 0);
   EXPECT_THAT(placement().groups, IsEmpty());

@@ -106,6 +106,22 @@ TEST(CoscheduleReport, HasThePlacementAndItsBound) {
   EXPECT_THAT(render_html(input), Not(HasSubstr("<a>")));
 }
 
+TEST(CostOverBound, CountsPlacementsByTheirRatio) {
+  Simulation simulation;
+  simulation.states.resize(4);
+  EXPECT_TRUE(charts::cost_over_bound_histogram(simulation).is_null());
+  for (std::size_t i = 0; i < 3; ++i) simulation.states[i].usd_per_hour = i == 2 ? 111 : 100;
+  for (std::size_t i = 0; i < 3; ++i) simulation.states[i].bound_usd_per_hour = 100;
+  const Json rows = charts::cost_over_bound_histogram(simulation)["data"]["values"];
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0]["states"], 2);
+  EXPECT_EQ(rows[1]["states"], 0);
+  EXPECT_EQ(rows[2]["states"], 1);
+  ReportInput input;
+  input.simulation = Document<Simulation>{{}, simulation};
+  EXPECT_THAT(render_markdown(input), HasSubstr("3 placements cost this much over the lower bound"));
+}
+
 TEST(SloHistogram, CountsJobsByTheShareOfWhatTheyAllow) {
   Simulation simulation;
   simulation.jobs.resize(3);

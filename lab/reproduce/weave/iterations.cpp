@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <array>
 
 #include "calibrate/import/records/facts.h"
 #include "calibrate/import/records/measured_iteration.h"
+#include "core/units.h"
+#include "lab/reproduce/weave/finding.h"
 #include "lab/reproduce/weave/weave.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {
@@ -60,9 +64,10 @@ struct Sized {
   const char* size;
   const char* model;
   int training_tp, rollout_tp;
+  int training_pp = 1;
 };
 constexpr Sized k7b{"7B", "Qwen2.5-7B", 2, 1}, k14b{"14B", "Qwen2.5-14B", 2, 1},
-    k32b{"32B", "Qwen2.5-32B", 8, 2};
+    k32b{"32B", "Qwen2.5-32B", 8, 2}, k70b{"70B", "Llama-3.1-70B", 8, 8, 4};
 
 constexpr double kLongest = 8192;
 
@@ -83,9 +88,11 @@ Workflow weave_workflow(const Facts& facts, const Sized& sized, double mean_toke
   return workflow;
 }
 
-TaskPlan spread_over(const Workflow& workflow, const Task& task, int tensor_parallel, int first, int gpus) {
+TaskPlan spread_over(const Workflow& workflow, const Task& task, int tensor_parallel, int first, int gpus,
+                     int pipeline_parallel = 1) {
   UniformLayout layout;
-  layout.data_parallel = gpus / tensor_parallel;
+  layout.data_parallel = gpus / tensor_parallel / pipeline_parallel;
+  layout.pipeline_parallel = pipeline_parallel;
   layout.tensor_parallel = tensor_parallel;
   layout.first = DeviceId{first};
   TaskPlan plan;
@@ -178,6 +185,55 @@ void add_sync(Study& study, const Facts& facts, const Sized& sized, int nodes, d
                              high});
 }
 
+// The bytes that all GPUs of the first node of a pool hold while other jobs run: weights, gradients and optimizer states.
+double node_state_bytes(const Prediction& prediction, int first_gpu, double context_bytes) {
+  double bytes = 0;
+  for (const DeviceMemory& memory : prediction.memory) {
+    if (memory.device.value >= first_gpu && memory.device.value < first_gpu + kNodeGpus)
+      bytes += memory.resident_bytes - context_bytes;
+  }
+  return bytes;
+}
+
+// Training on as many nodes as a replica needs, generation on one, without a reference model: Table 2 is of actors.
+void add_states_of(ReproducedExperiment& out, const Facts& facts, const Sized& sized, double rollout_gb,
+                   double training_gb) {
+  Workflow workflow = weave_workflow(facts, sized);
+  const int training_gpus = std::max(kNodeGpus, sized.training_tp * sized.training_pp);
+  workflow = part_of(workflow, [](const Task& task) { return task.kind != TaskKind::inference; });
+  Plan plan{"as printed", {}, {WeightSyncMethod::topology_aware}};
+  const std::vector<Execution> executions = usual_executions(workflow);
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    const Task& task = workflow.tasks[t];
+    TaskPlan one = task.kind == TaskKind::generation
+                       ? spread_over(workflow, task, sized.rollout_tp, training_gpus, kNodeGpus)
+                       : spread_over(workflow, task, sized.training_tp, 0, training_gpus, sized.training_pp);
+    one.execution = executions[t];
+    plan.tasks.emplace(task.name, std::move(one));
+  }
+  const Coefficients neutral;
+  const double context_bytes = neutral.value(CoefficientId::memory_context_bytes);
+  const Prediction prediction =
+      predict(two_pools(facts, training_gpus / kNodeGpus, 1), workflow, plan, neutral);
+  constexpr double kGigabyte = 1e9;
+  const weave::Printed printed{"host memory of a suspended phase on a node", "WEAVE, Table 2", "GB"};
+  const auto add = [&](const char* phase, int first_gpu, double published_gb) {
+    const double gb = node_state_bytes(prediction, first_gpu, context_bytes) / kGigabyte;
+    weave::add_finding(out, printed, std::string(phase) + " " + sized.size, gb, published_gb, published_gb,
+                       "printed are " + format_number((published_gb - gb) / kNodeGpus) +
+                           " GB more on each GPU than weights, gradients and optimizer states");
+  };
+  add("rollout", training_gpus, rollout_gb);
+  add("training", 0, training_gb);
+}
+
+void add_states(ReproducedExperiment& out, const Facts& facts) {
+  add_states_of(out, facts, k7b, 275.7, 240);
+  add_states_of(out, facts, k14b, 445.4, 456.1);
+  add_states_of(out, facts, k32b, 490.3, 520.4);
+  add_states_of(out, facts, k70b, 391.2, 458.7);
+}
+
 }  // namespace
 
 Study weave_study(const Facts& facts) {
@@ -194,6 +250,7 @@ Study weave_study(const Facts& facts) {
   add_sync(study, facts, k14b, 2, 2.62, 2.75);
   add_sync(study, facts, k32b, 2, 2.62, 2.75);
   study.measures = [facts](ReproducedExperiment& out, std::uint64_t seed) {
+    add_states(out, facts);
     weave::add_micro_benchmarks(out, facts);
     weave::add_two_weeks(out, seed);
     weave::add_scheduler(out, seed);

@@ -30,11 +30,11 @@ struct Connection {
   OpenFile file;
   std::string received;
   int member = -1;
-  bool has_failed = false;
+  bool has_failed = false, is_hung = false;
   std::string joins;            // the job's name, while it waits for the group that has it
   std::optional<Phase> wanted;  // not granted yet
   std::uint64_t asked = 0;      // rank of that request among all
-  SteadyClock::time_point idle_since = {};
+  SteadyClock::time_point idle_since = SteadyClock::now();
   SteadyClock::time_point progressed = {};  // when the permit was granted, or the share grew
   double ended_fraction = 0;                // of the rollout
   std::string taken_back;                   // why its permit was, until the job has been told
@@ -63,6 +63,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   ServedPermits run() {
+    if (options_.on_ready) options_.on_ready();
     constexpr int kPoll_ms = 200;  // between looks at is_cancelled
     while (!is_over()) {
       std::vector<pollfd> polled{{listener_.number(), POLLIN, 0}};
@@ -78,6 +79,7 @@ class Server {
       }
       set_idle_aside();
       take_back_overdue();
+      find_hung();
       grant();
       drop_failed();
     }
@@ -87,16 +89,26 @@ class Server {
  private:
   [[nodiscard]] bool is_over() const {
     if (options_.is_cancelled != nullptr && options_.is_cancelled->load(std::memory_order_relaxed)) return true;
-    return options_.ends_when_all_left && connections_.empty() &&
+    return options_.ends_when_all_left &&
+           std::none_of(connections_.begin(), connections_.end(),
+                        [&](const auto& item) { return is_waited_for(item.second); }) &&
            std::all_of(group_->members.begin(), group_->members.end(),
                        [&](const Member& member) { return have_been_there_.contains(member.job.name); });
+  }
+
+  // A job that does not hang, or a process that may still say which job it is.
+  [[nodiscard]] bool is_waited_for(const Connection& connection) const {
+    if (connection.member >= 0 || !connection.joins.empty()) return !connection.is_hung;
+    return SteadyClock::now() - connection.idle_since < std::chrono::duration<double>(options_.patience_s);
   }
 
   void accept_one() {
     OpenFile file = accept_own_user(listener_);
     if (!file.is_open()) return;
     const int number = file.number();
-    connections_.emplace(number, Connection{std::move(file), "", -1, false, "", {}, 0, {}, {}, 0, ""});
+    Connection connection;
+    connection.file = std::move(file);
+    connections_.emplace(number, std::move(connection));
   }
 
   void receive(Connection& connection) {
@@ -212,6 +224,7 @@ class Server {
     if (!queue_->request(connection.member, *phase)) return "error release comes first";
     connection.wanted = phase;
     connection.asked = ++asked_;
+    connection.is_hung = false;
     note(connection.member, PhaseEvent::asked, *phase);
     return "";
   }
@@ -257,6 +270,22 @@ class Server {
                               ", and its bound is " + seconds_in_words(bound_s) +
                               " (coschedule run --max-overrun)";
       note(connection.member, PhaseEvent::taken_back, *phase, silent.count());
+    }
+  }
+
+  // Nobody waits for these jobs any more, and neither does the end of the server.
+  void find_hung() {
+    if (options_.max_overrun <= 0) return;
+    for (auto& [number, connection] : connections_) {
+      if (connection.member < 0 || connection.is_hung || connection.wanted ||
+          queue_->phase_of(connection.member))
+        continue;
+      const std::chrono::duration<double> silent = SteadyClock::now() - connection.idle_since;
+      const double bound_s = iteration_bound_s(*group_, connection.member);
+      if (silent.count() <= std::max(options_.max_overrun * bound_s, options_.patience_s)) continue;
+      connection.is_hung = true;
+      queue_->set_aside(connection.member);
+      note(connection.member, PhaseEvent::hung, Phase::rollout, silent.count());
     }
   }
 
@@ -355,6 +384,11 @@ double phase_bound_s(const Group& group, int member, Phase phase) {
       break;
   }
   return job.sync_s > 0 ? job.sync_s : job.solo_s();
+}
+
+double iteration_bound_s(const Group& group, int member) {
+  const double sync_s = group.members.at(static_cast<std::size_t>(member)).job.sync_s;
+  return phase_bound_s(group, member, Phase::rollout) + phase_bound_s(group, member, Phase::training) + sync_s;
 }
 
 ServedPermits serve_permits(const Group& group, const std::filesystem::path& socket,

@@ -7,8 +7,9 @@
 namespace sextant::coschedule {
 namespace {
 
-constexpr std::array<std::string_view, 9> kEvents = {"joined", "asked",   "granted",   "moved_tail", "released",
-                                                     "left",   "crashed", "set_aside", "taken_back"};
+constexpr std::array<std::string_view, 10> kEvents = {"joined",     "asked", "granted", "moved_tail",
+                                                      "released",   "left",  "crashed", "set_aside",
+                                                      "taken_back", "hung"};
 constexpr std::array<std::string_view, 5> kStates = {"not seen", "running", "hung", "left", "crashed"};
 
 std::string count_of_times(int count) { return count == 1 ? "once" : std::to_string(count) + " times"; }
@@ -28,6 +29,7 @@ class Follower {
   Follower(const std::string& job, int warm_up) : warm_up_(warm_up), job_{job} {}
 
   void see(const PhaseRecord& record) {
+    const bool was_hung = job_.state == JobState::hung;
     if (record.event != PhaseEvent::set_aside) job_.state = state_after(record.event);
     switch (record.event) {
       case PhaseEvent::joined:
@@ -40,6 +42,11 @@ class Follower {
         ++job_.hangs;
         is_interrupted_ = true;
         return;
+      case PhaseEvent::hung:
+        if (!was_hung) ++job_.hangs;
+        if (released_ == Phase::training || released_ == Phase::sync) end();
+        is_interrupted_ = true;
+        return;
       case PhaseEvent::asked:
         if (record.phase == Phase::rollout) is_interrupted_ ? begin(record.time_s) : end();
         asked_s_ = record.time_s;
@@ -49,6 +56,7 @@ class Follower {
         return;
       case PhaseEvent::released:
         released_s_ = record.time_s;
+        released_ = record.phase;
         return;
       case PhaseEvent::left:
         return end();
@@ -71,7 +79,8 @@ class Follower {
   [[nodiscard]] static JobState state_after(PhaseEvent event) {
     if (event == PhaseEvent::crashed) return JobState::crashed;
     if (event == PhaseEvent::left) return JobState::left;
-    return event == PhaseEvent::taken_back ? JobState::hung : JobState::there;
+    const bool hangs = event == PhaseEvent::taken_back || event == PhaseEvent::hung;
+    return hangs ? JobState::hung : JobState::there;
   }
 
   void begin(double time_s) {
@@ -96,6 +105,7 @@ class Follower {
   double began_s_ = 0, asked_s_ = 0, waited_s_ = 0;
   bool is_interrupted_ = false;  // a permit of this iteration was taken back: its time is none of the job's
   std::optional<double> released_s_;  // the last phase of the iteration so far
+  std::optional<Phase> released_;     // the last phase
 };
 
 }  // namespace

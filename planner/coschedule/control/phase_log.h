@@ -8,7 +8,18 @@
 
 namespace sextant::coschedule {
 
-enum class PhaseEvent { joined, asked, granted, moved_tail, released, left, crashed, set_aside, taken_back };
+enum class PhaseEvent {
+  joined,
+  asked,
+  granted,
+  moved_tail,
+  released,
+  left,
+  crashed,
+  set_aside,
+  taken_back,
+  hung
+};
 [[nodiscard]] std::string_view name_of(PhaseEvent event);
 
 struct PhaseRecord {
@@ -16,7 +27,7 @@ struct PhaseRecord {
   std::string job;
   PhaseEvent event = PhaseEvent::joined;
   Phase phase = Phase::rollout;  // of asked, granted, moved_tail, released and taken_back
-  double silent_s = 0;           // of taken_back: how long the phase had neither ended nor progressed
+  double silent_s = 0;           // of taken_back and hung: how long the job had neither asked nor progressed
 };
 
 // The state of a job at the end of the log.

@@ -27,8 +27,10 @@ constexpr std::array<std::array<Size, 3>, 3> kSizes = {{
 Pools weave_pools() {
   constexpr double kTerabyte = 1e12;
   Pools pools;
-  pools.rollout = {"H20-96GB", 8, 2 * kTerabyte, 1.85, 0};
-  pools.training = {"H800", 8, 2 * kTerabyte, 5.28, 0};
+  constexpr double kGigabit = 1e9 / 8;  // per second; section 6.1
+  pools.connection_bytes_per_s = 20 * kGigabit;
+  pools.rollout = {"H20-96GB", 8, 2 * kTerabyte, 1.85, 0, 400 * kGigabit};
+  pools.training = {"H800", 8, 2 * kTerabyte, 5.28, 0, 400 * kGigabit};
   return pools;
 }
 
@@ -71,6 +73,19 @@ void apply(const TraceRules& rules, std::uint64_t number, Job& job) {
 
 }  // namespace
 
+namespace {
+
+// The time to the next arrival: of the same burst, or of the next.
+double gap_s(const TraceRules& rules, Draws& draws) {
+  constexpr double kWithin_s = 60;
+  if (rules.mean_burst <= 1) return draws.exponential(rules.mean_gap_s);
+  if (draws.uniform() >= 1 / rules.mean_burst) return draws.exponential(kWithin_s);
+  return draws.exponential(
+      std::max(kWithin_s, rules.mean_burst * rules.mean_gap_s - (rules.mean_burst - 1) * kWithin_s));
+}
+
+}  // namespace
+
 JobTrace drawn_trace(const TraceRules& rules, const Pools& pools) {
   JobTrace trace{pools, {}};
   Draws draws(rules.seed, ~std::uint64_t{0});
@@ -78,7 +93,7 @@ JobTrace drawn_trace(const TraceRules& rules, const Pools& pools) {
   for (int j = 0; j < rules.jobs; ++j) {
     Job job = drawn_job(rules.profile, rules.min_slowdown, rules.max_slowdown, rules.seed,
                         static_cast<std::uint64_t>(j));
-    now_s += draws.exponential(rules.mean_gap_s);
+    now_s += gap_s(rules, draws);
     job.arrival_s = now_s;
     job.duration_s = draws.log_normal(rules.mean_duration_s, rules.duration_sigma);
     apply(rules, static_cast<std::uint64_t>(j), job);
@@ -95,8 +110,11 @@ JobTrace trace_of_csv(std::string_view csv, const TraceRules& rules, const Pools
   for (const CsvRow& row : table.rows()) {
     Job job = drawn_job(rules.profile, rules.min_slowdown, rules.max_slowdown, rules.seed, trace.jobs.size());
     job.name = row.text("job");
-    job.arrival_s = row.non_negative("arrival_s");
-    job.duration_s = row.positive("duration_s");
+    const char* arrival = row.has_column("arrival") && !row.has_column("arrival_s") ? "arrival" : "arrival_s";
+    const char* duration =
+        row.has_column("duration") && !row.has_column("duration_s") ? "duration" : "duration_s";
+    job.arrival_s = row.non_negative(arrival);
+    job.duration_s = row.positive(duration);
     constexpr double kMax_s = 1e12;  // as in documents
     if (job.arrival_s > kMax_s || job.duration_s > kMax_s)
       throw_bad_input(row.place() + ": arrival_s and duration_s are at most 1e12 s");

@@ -17,6 +17,9 @@ struct TraceRules {
   Profile profile = Profile::mixed;
   int jobs = 300;
   double mean_gap_s = 580.0 * 3600 / 300;  // between arrivals, exponential (300 jobs in 580 h)
+  // Jobs that arrive together, on average: bursts are as far apart as keeps the mean gap, their sizes are geometric, and
+  // their jobs come a minute after each other. 1: Poisson.
+  double mean_burst = 1;
   double mean_duration_s = 14.4 * 3600;
   double duration_sigma = 1;  // log-normal: the longest of 300 is about ten times the mean, as in Philly's
   double min_slowdown = 1, max_slowdown = 2;  // uniform
@@ -39,7 +42,8 @@ struct TraceRules {
 [[nodiscard]] Job drawn_job(Profile profile, double min_slowdown, double max_slowdown, std::uint64_t seed,
                             std::uint64_t number);
 
-// Arrivals and durations from CSV with a header and the columns job, arrival_s and duration_s (Philly's form);
+// Arrivals and durations from CSV with a header and the columns job, arrival_s and duration_s, or job, arrival and duration
+// (Philly's form), in seconds;
 // phases are drawn as above. Throws Error(bad_input) with the line.
 [[nodiscard]] JobTrace trace_of_csv(std::string_view csv, const TraceRules& rules, const Pools& pools);
 

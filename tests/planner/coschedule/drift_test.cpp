@@ -76,6 +76,19 @@ TEST(Drift, AJobThatHasDriftedTooFarIsPlacedAnew) {
   EXPECT_EQ(result.jobs[1].resubmissions, 1);
 }
 
+// The same two jobs, and the one that drifts does not stop for its neighbour.
+TEST(Drift, AJobThatStaysBreaksThePromiseOfItsNeighbour) {
+  Job drifting = job("b", 40, 60, 1.15);
+  drifting.on_drift = OnDrift::stay;
+  const JobTrace trace{test::pools(),
+                       {running(job("a", 60, 40, 1.15), 0, 10'000), running(drifting, 0, 10'000, 1.5)}};
+  const Simulation result = simulated("weave", trace);
+  EXPECT_EQ(result.resubmissions, 0);
+  EXPECT_EQ(result.restart_s, 0);
+  EXPECT_EQ(result.kept_fraction, 0.5);
+  EXPECT_EQ(result.always_kept_fraction, 0.5);
+}
+
 TEST(Drift, HourlyRegroupingRepairsPromisesWithRestarts) {
   TraceRules rules;
   rules.jobs = 60;

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "examples/coschedule/phase_client.h"
+#include "planner/coschedule/control/local_socket.h"
 #include "planner/coschedule/control/permit_server.h"
 #include "planner/coschedule/round_robin.h"
 #include "sextant/error.h"
@@ -279,6 +280,68 @@ TEST_F(Permits, OthersGoOnWithoutAJobThatAsksForNothing) {
   EXPECT_EQ(jobs[0].iterations, 2);
   EXPECT_EQ(jobs[1].iterations, 3);
   EXPECT_THAT(csv_of(log), HasSubstr(",a,set_aside,\n"));
+}
+
+// It is alive between two iterations and never asks again, and a process that never says which job it is keeps its
+// connection open. The server ends without them.
+TEST_F(Permits, TheEndWaitsForNoJobThatHangsOutsideItsPhases) {
+  const Group group = on_one_pair({job("a", 0.05, 0.05), job("b", 0.05, 0.05)});
+  PermitServerOptions options;
+  options.patience_s = 0.1;
+  options.max_overrun = 2;
+  start(group, true, options);
+  const OpenFile nameless = connect_at(socket());
+  const pid_t a = process("a", [this](PhaseClient& client) {
+    iterate(client, 2, 5, 5);
+    say_ready();
+    wait_for_go();  // until the server has ended
+  });
+  wait_until_ready();
+  const pid_t b = process("b", [](PhaseClient& client) { iterate(client, 3, 5, 5); });
+  EXPECT_EQ(status_of(b), 0);
+  const bool has_ended = server_.wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+  EXPECT_TRUE(has_ended);
+  is_cancelled_ = true;
+  say_go();
+  EXPECT_EQ(status_of(a), 0);
+  const std::vector<PhaseRecord> log = server_.get();
+  const auto hung = std::find_if(log.begin(), log.end(),
+                                 [](const PhaseRecord& record) { return record.event == PhaseEvent::hung; });
+  ASSERT_NE(hung, log.end());
+  EXPECT_EQ(hung->job, "a");
+  EXPECT_GE(hung->silent_s, 0.2);  // twice the bound of its iteration
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, log, 0);
+  EXPECT_EQ(words_of_state(jobs[0]), "hung");
+  EXPECT_EQ(jobs[0].iterations, 2);
+  EXPECT_EQ(jobs[1].iterations, 3);
+}
+
+// It evaluates for longer than that, and goes on.
+TEST_F(Permits, AJobThatCountedAsHungMayGoOn) {
+  const Group group = on_one_pair({job("a", 0.01, 0.01), job("b", 0.01, 0.01)});
+  PermitServerOptions options;
+  options.patience_s = 0.4;
+  options.max_overrun = 1;
+  start(group, true, options);
+  const pid_t b = process("b", [this](PhaseClient& client) {
+    const PhaseClient::Permit permit = client.acquire("sync");
+    say_ready();
+    for (double part = 0.01; part < 0.99; part += 0.01) {  // a job that does not hang, for two seconds
+      sleep_ms(20);
+      (void)client.progress(part);
+    }
+  });
+  wait_until_ready();
+  const pid_t a = process("a", [](PhaseClient& client) {
+    iterate(client, 1, 5, 0);
+    sleep_ms(1000);
+    iterate(client, 1, 5, 0);
+  });
+  EXPECT_EQ(status_of(a), 0);
+  EXPECT_EQ(status_of(b), 0);
+  const std::vector<MeasuredJob> jobs = measured_jobs(group, server_.get(), 0);
+  EXPECT_EQ(words_of_state(jobs[0]), "left (hung once)");
+  EXPECT_EQ(jobs[0].iterations, 2);
 }
 
 // The placement gets a second job while the first one runs.

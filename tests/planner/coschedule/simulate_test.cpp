@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "core/json_value.h"
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/trace/workload.h"
@@ -94,6 +97,55 @@ TEST(Simulate, TheSameSeedGivesTheSameResult) {
   EXPECT_EQ(drawn_trace(rules, weave_pools()), trace);
   const Json json = first.to_json();
   EXPECT_EQ(Simulation::parse(JsonView(json)), first);
+}
+
+// Never above another policy that keeps the promises of the same jobs, and nothing stands still for it.
+TEST(Simulate, TheOfflineOptimumIsTheCheapestThatKeepsItsPromises) {
+  TraceRules rules;
+  rules.jobs = 60;
+  for (rules.seed = 1; rules.seed <= 3; ++rules.seed) {
+    const JobTrace trace = drawn_trace(rules, weave_pools());
+    const Simulation optimum = by("optimum", trace);
+    EXPECT_EQ(optimum.kept_fraction, 1);
+    EXPECT_EQ(optimum.restart_s, 0);
+    for (const char* other : {"weave", "weave-once", "weave-paper", "solo"}) {
+      const Simulation result = by(other, trace);
+      EXPECT_EQ(result.kept_fraction, 1) << other;
+      EXPECT_LT(optimum.mean_usd_per_hour, result.mean_usd_per_hour * 1.001) << other;
+    }
+  }
+}
+
+// Bursts of ten jobs: the mean gap stays, and most gaps are of minutes.
+TEST(DrawnTrace, MayArriveInBursts) {
+  TraceRules rules;
+  rules.jobs = 5000;
+  const auto gaps = [](const JobTrace& trace) {
+    std::vector<double> all;
+    for (std::size_t j = 1; j < trace.jobs.size(); ++j)
+      all.push_back(trace.jobs[j].arrival_s - trace.jobs[j - 1].arrival_s);
+    return all;
+  };
+  const auto short_share = [](const std::vector<double>& all) {
+    const auto few = std::count_if(all.begin(), all.end(), [](double gap_s) { return gap_s < 600; });
+    return static_cast<double>(few) / static_cast<double>(all.size());
+  };
+  const std::vector<double> poisson = gaps(drawn_trace(rules, weave_pools()));
+  rules.mean_burst = 10;
+  const JobTrace bursty = drawn_trace(rules, weave_pools());
+  EXPECT_NEAR(short_share(poisson), 1 - std::exp(-600 / rules.mean_gap_s), 0.02);
+  EXPECT_NEAR(short_share(gaps(bursty)), 0.9, 0.03);
+  EXPECT_NEAR(bursty.jobs.back().arrival_s / 5000, rules.mean_gap_s, 0.15 * rules.mean_gap_s);
+  SimulationOptions options;
+  options.keeps_jobs = false;
+  EXPECT_EQ(simulate(bursty, *find_policy("weave"), options).kept_fraction, 1);
+}
+
+TEST(TraceOfCsv, ReadsPhillysColumns) {
+  const JobTrace trace = trace_of_csv("job,arrival,duration\na,5,60\nb,7,30\n", {}, weave_pools());
+  ASSERT_EQ(trace.jobs.size(), 2U);
+  EXPECT_EQ(trace.jobs[1].arrival_s, 7);
+  EXPECT_EQ(trace.jobs[1].duration_s, 30);
 }
 
 TEST(TraceOfCsv, ReadsArrivalsAndDurations) {
