@@ -1,12 +1,14 @@
 #include "planner/baselines/subsets.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "planner/baselines/sweep.h"
+#include "planner/exact/bound.h"
 #include "sextant/search_space.h"
 
 namespace sextant {
@@ -72,6 +74,30 @@ std::size_t devices_in(const ClusterPart& part) {
   return count;
 }
 
+std::vector<std::uint16_t> devices_of_part(const ClusterPart& part) {
+  std::vector<std::uint16_t> devices;
+  for (const auto& unit : part) devices.insert(devices.end(), unit.begin(), unit.end());
+  return devices;
+}
+
+// A part with a lower bound of the time of its plans; 0 if another goal decides.
+struct BoundedPart {
+  ClusterPart part;
+  double min_s = 0;
+};
+
+// The part whose plans may be fastest is the first; for other goals it is the smallest.
+std::vector<BoundedPart> parts_in_order(const PlanRequest& request) {
+  std::vector<BoundedPart> parts;
+  for (ClusterPart& part : cluster_parts_of(request.cluster)) parts.push_back({std::move(part), 0});
+  if (request.objective.goal != Goal::time) return parts;
+  const PartBound min_s_on = part_bound(request);
+  for (BoundedPart& one : parts) one.min_s = min_s_on(devices_of_part(one.part));
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const BoundedPart& a, const BoundedPart& b) { return a.min_s < b.min_s; });
+  return parts;
+}
+
 std::vector<UnitClass> as_classes(const ClusterPart& part) {
   std::vector<UnitClass> classes;
   for (const auto& unit : part) classes.push_back({static_cast<int>(unit.size()), {unit}});
@@ -85,8 +111,7 @@ std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster) {
   std::vector<ClusterPart> parts;
   std::set<std::vector<std::uint16_t>> known;
   const auto add = [&](ClusterPart part) {
-    std::vector<std::uint16_t> devices;
-    for (const auto& unit : part) devices.insert(devices.end(), unit.begin(), unit.end());
+    std::vector<std::uint16_t> devices = devices_of_part(part);
     if (devices.size() == static_cast<std::size_t>(cluster.device_count())) return;
     if (known.insert(std::move(devices)).second) parts.push_back(std::move(part));
   };
@@ -107,21 +132,45 @@ std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster) {
 
 PlanResult plan_by_subsets(const PlanRequest& request) {
   require_no_pins(request.limits.pins, "subsets");
+  const bool is_time_alone = request.objective.is_time_alone();
+  const std::vector<BoundedPart> parts = parts_in_order(request);
+  const double start_s = request.start != nullptr ? request.start->prediction->iteration_s
+                                                  : std::numeric_limits<double>::infinity();
   SearchRun run(request, 0);
   Sweep sweep(run);
-  std::vector<ClusterPart> parts = cluster_parts_of(request.cluster);
-  if (request.objective.goal == Goal::time) std::reverse(parts.begin(), parts.end());
   const TaskGrouping in_two =
       two_groups(request.workflow, [](const Task& task) { return task.kind == TaskKind::generation; });
   const bool may_overlap = request.workflow.mode != Mode::synchronous && in_two.groups == 2;
-  for (const ClusterPart& part : parts) {
+  for (const auto& [part, min_s] : parts) {
+    if (is_time_alone && min_s >= std::min(start_s, sweep.min_loss())) break;  // nor can later ones be faster
     const std::vector<UnitClass> units = as_classes(part);
     if (request.device_rules.apart.empty()) sweep.glance_at_one_set(units);
     if (may_overlap) sweep.glance_at_splits(in_two, units);
+    // Costing a part takes longer than improving its plans, and good plans exclude further parts.
+    if (is_time_alone) sweep.descend_from_best_glances();
     if (run.is_over()) break;
   }
   sweep.descend_from_best_glances();
   return run.result("subsets");
+}
+
+bool is_type_first(const PlanRequest& request) {
+  if (!request.objective.is_time_alone()) return false;
+  std::map<std::string, std::vector<std::uint16_t>> types;
+  for (const NodeDevices& node : node_devices_of(request.cluster)) {
+    std::vector<std::uint16_t>& all = types[node.type];
+    all.insert(all.end(), node.devices.begin(), node.devices.end());
+  }
+  if (types.size() < 2) return false;
+  const PartBound min_s_on = part_bound(request);
+  double alone_s = std::numeric_limits<double>::infinity(), slowest_s = 0;
+  for (const auto& [name, devices] : types) {
+    const double min_s = min_s_on(devices);
+    const double share = static_cast<double>(devices.size()) / request.cluster.device_count();
+    alone_s = std::min(alone_s, min_s);
+    slowest_s = std::max(slowest_s, min_s * share);  // all devices as slow as these
+  }
+  return alone_s < slowest_s;
 }
 
 }  // namespace sextant

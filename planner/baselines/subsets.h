@@ -17,7 +17,12 @@ using ClusterPart = std::vector<std::vector<std::uint16_t>>;
 
 // Puts all tasks on each part with the best degrees, and generation on some nodes of it and the rest on the
 // others where they may run at the same time; then improves the best plans as verl-colocated does. Goals of
-// time try the largest parts first, others the smallest. Tasks cannot be pinned.
+// time begin with the parts whose lower bounds (exact/bound.h) are lowest, and leave out those with a bound above the
+// best plan so far, also above PlanRequest::start; other goals begin with the smallest. Tasks cannot be pinned.
 [[nodiscard]] PlanResult plan_by_subsets(const PlanRequest& request);
+
+// True if the devices of one type alone may be faster than all devices with even shares, which are as slow as the
+// slowest of them: compares lower bounds. False for other goals than time, and if all devices have one type.
+[[nodiscard]] bool is_type_first(const PlanRequest& request);
 
 }  // namespace sextant
