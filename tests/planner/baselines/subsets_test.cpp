@@ -40,6 +40,17 @@ TEST(ClusterPartsOf, AreTypesAndZonesByDoublings) {
             (std::vector<std::size_t>{1, 1, 1, 2, 2}));
 }
 
+// Parts of one and two nodes have four units, so that generation and training may have some each.
+TEST(ClusterPartsOf, HaveSeveralUnits) {
+  for (const ClusterPart& part : cluster_parts_of(cluster_of({{"a100", 2}, {"l40s", 4}}))) {
+    std::size_t devices = 0;
+    for (const auto& unit : part) devices += unit.size();
+    if (devices >= 8) {
+      EXPECT_EQ(part.size(), 4U) << devices;
+    }
+  }
+}
+
 // Gradients of 8B parameters over 0.25 GB/s take minutes: a search however short stays in one region.
 TEST(Subsets, StayOnOneSideOfTheOcean) {
   const Cluster cluster = cluster_of({{"a100", 2}, {"l40s", 4, 8, "z2", "r2"}});
