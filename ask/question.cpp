@@ -1,6 +1,8 @@
 #include "ask/question.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -118,6 +120,21 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
   }
 }
 
+// The parts in which training takes a batch. Generation that may be half a batch ahead can hand over halves: if
+// training waited for a whole batch, generation would have to stop halfway. This default is a judgement.
+int parts_of(const WorkflowOptions& options, Assumptions& assumed) {
+  if (options.mode != Mode::asynchronous) {
+    if (options.streamed_parts > 1)
+      throw_bad_input("--streamed-parts: only asynchronous training takes a batch in parts; see --mode");
+    return 1;
+  }
+  const double staleness = options.staleness != 0 ? options.staleness : 1;
+  constexpr double kRounding = 1e-9, kMaxParts = 1e6;
+  const double parts = std::clamp(std::ceil(1 / staleness - kRounding), 1.0, kMaxParts);
+  if (options.streamed_parts > 0 || parts == 1) return std::max(1, options.streamed_parts);
+  return assumed.value_or("--streamed-parts", 0, static_cast<int>(parts));
+}
+
 // A mini-batch has whole prompts in the frameworks.
 void check_counts(const Workflow& workflow, std::vector<std::string>& notes) {
   constexpr double kMaxSequences = 1e8;
@@ -157,6 +174,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
     throw_bad_input("--staleness: at most " + format_number(kMaxStaleness) + " iterations, got " +
                     format_number(options.staleness));
   if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
+  workflow.streamed_parts = parts_of(options, assumed);
   set_graph(options, profile, facts, notes, assumed, workflow);
   workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);
   workflow.responses_per_prompt =

@@ -21,6 +21,7 @@ struct WorkflowOptions {
   Algorithm algorithm = Algorithm::grpo;
   Mode mode = Mode::synchronous;
   double staleness = 0;
+  int streamed_parts = 0;
   int prompts = 0;
   int responses = 0;
   int mini_batches = 0;

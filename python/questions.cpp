@@ -29,6 +29,7 @@ void take_inputs(Options& options, ModelInputs& inputs) {
                        {"one_step_off", Mode::one_step_off},
                        {"asynchronous", Mode::asynchronous}});
   options.take_positive("staleness", workflow.staleness);
+  options.take("streamed_parts", workflow.streamed_parts, kCount);
   options.take("prompts", workflow.prompts, kPrompts);
   options.take("responses", workflow.responses, kCount);
   options.take("mini_batches", workflow.mini_batches, kCount);

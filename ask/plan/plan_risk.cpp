@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {
@@ -51,6 +53,17 @@ class Searches {
   bool is_interrupted_ = false;
   double wall_s_ = 0;
 };
+
+// The spread of the interval that is printed with the plan.
+LogSpread spread_of(const RiskQuestion& asked, const Plan& plan) {
+  const ChosenCoefficients& chosen = asked.loaded.chosen;
+  const Prediction prediction = predict_with_trust(
+      {asked.request.cluster, asked.request.workflow, plan, chosen.coefficients, chosen.framework});
+  if (!prediction.iteration_interval_s) return {};
+  const auto& [low_s, high_s] = *prediction.iteration_interval_s;
+  return {std::log(prediction.iteration_s / low_s) / kNormal90,
+          std::log(high_s / prediction.iteration_s) / kNormal90};
+}
 
 // The plan replaces the fastest one, of which more was proved: what is left is a gap.
 void take_plan(const RiskQuestion& asked, Plan plan, PlanOutput& answer) {
@@ -140,8 +153,9 @@ void choose_by_risk(const RiskQuestion& asked, PlanOutput& answer) {
       risk_draws(request, doubt, asked.options.spread, asked.options.draws, request.seed);
   constexpr int kSearches = 4;
   Searches searches(asked);
-  RiskAnswer best =
-      plan_for_risk(request, *answer.result.plan, {asked.goal, draws, kSearches, std::ref(searches)});
+  RiskSearch search{asked.goal, draws, kSearches, std::ref(searches)};
+  if (!doubt.draws.empty()) search.spread_of = [&](const Plan& plan) { return spread_of(asked, plan); };
+  RiskAnswer best = plan_for_risk(request, *answer.result.plan, search);
   searches.record(answer.record);
   take_plan(asked, std::move(best.plan), answer);
   answer.record.risk = RiskRecord{name_of(asked.goal),

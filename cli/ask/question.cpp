@@ -35,6 +35,10 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
       .in_group(kGroup);
   option("--staleness", workflow.staleness, "Asynchronous: maximum age of a rollout, in iterations (default 1)")
       .check(positive_number());
+  option(
+      "--streamed-parts", workflow.streamed_parts,
+      "Asynchronous: parts of a batch that training takes as they finish (default: 1 / staleness, rounded up)")
+      .check(integer_between(1, 1'000'000));
   option("--prompts", workflow.prompts, "Prompts of an iteration (default 512)")
       .check(integer_between(1, 100'000'000));
   option("--responses", workflow.responses, "Responses to each prompt (default 8, PPO 1)")

@@ -23,7 +23,7 @@ struct ModeOfWork {
 
 constexpr ModeOfWork kModes[] = {{"synchronous", Mode::synchronous, 0, 1},
                                  {"one step off", Mode::one_step_off, 1, 1},
-                                 {"asynchronous, half a batch ahead", Mode::asynchronous, 0.5, 2},
+                                 {"asynchronous, half a batch ahead in 2 parts", Mode::asynchronous, 0.5, 2},
                                  {"asynchronous, a batch ahead in 4 parts", Mode::asynchronous, 1, 4}};
 
 Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {

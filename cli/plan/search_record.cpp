@@ -55,14 +55,27 @@ std::string describe_pins(const SearchRecord& search) {
   return text.empty() ? "" : text + "\n";
 }
 
+namespace {
+
+// The inputs that vary in the samples. The interval that is printed with the time takes them as documented.
+std::string describe_spread(const RiskRecord& risk) {
+  std::string text;
+  if (risk.response_lengths > 0) text += "response lengths vary by " + format_percent(risk.response_lengths);
+  if (risk.far_links > 0)
+    text += (text.empty() ? "" : ", ") + ("links between zones by " + format_percent(risk.far_links));
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+}  // namespace
+
 std::string describe_risk(const SearchRecord& search) {
   if (!search.risk) return "";
   const RiskRecord& risk = *search.risk;
   const std::string what = risk.goal == "mean" ? "in the mean" : "at " + risk.goal;
   const double shorter = 1 - risk.iteration_s / risk.fastest_iteration_s;
   constexpr double kAlike = 5e-4;  // nothing of what is printed
-  return what + " of " + std::to_string(risk.draws) + " samples an iteration takes " +
-         format_seconds(risk.iteration_s) +
+  return what + " of " + std::to_string(risk.draws) + " samples" + describe_spread(risk) +
+         " an iteration takes " + format_seconds(risk.iteration_s) +
          (shorter > kAlike ? ", " + format_percent(shorter) +
                                  " less than the plan that is fastest at the "
                                  "documented values"

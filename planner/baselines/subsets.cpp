@@ -1,12 +1,16 @@
 #include "planner/baselines/subsets.h"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "planner/baselines/sweep.h"
+#include "planner/exact/bound.h"
 #include "sextant/search_space.h"
 
 namespace sextant {
@@ -49,12 +53,31 @@ std::vector<std::vector<std::size_t>> families_of(const Cluster& cluster) {
   return families;
 }
 
-// At most about 16 units, of neighbours that have one type.
+// Equal pieces of a node, so that generation and training may have some each: `wanted`, or the next smaller number
+// that divides its devices.
+ClusterPart pieces_of(const NodeDevices& node, std::size_t wanted) {
+  std::size_t count = std::min(wanted, node.devices.size());
+  while (node.devices.size() % count != 0) --count;
+  const auto size = static_cast<std::ptrdiff_t>(node.devices.size() / count);
+  ClusterPart pieces;
+  for (auto first = node.devices.begin(); first != node.devices.end(); first += size)
+    pieces.emplace_back(first, first + size);
+  return pieces;
+}
+
+// At least about four units and at most about 16, of neighbours that have one type.
 ClusterPart part_of_nodes(const std::vector<NodeDevices>& nodes, const std::vector<std::size_t>& chosen,
                           std::size_t count) {
   constexpr std::size_t kMaxUnits = 16;
   const std::size_t together = (count + kMaxUnits - 1) / kMaxUnits;
   ClusterPart part;
+  constexpr std::size_t kMinUnits = 4;
+  if (count < kMinUnits) {
+    for (std::size_t n = 0; n < count; ++n) {
+      for (auto& piece : pieces_of(nodes[chosen[n]], kMinUnits / count)) part.push_back(std::move(piece));
+    }
+    return part;
+  }
   std::size_t in_last = 0;
   for (std::size_t n = 0; n < count; ++n) {
     const NodeDevices& node = nodes[chosen[n]];
@@ -72,6 +95,53 @@ std::size_t devices_in(const ClusterPart& part) {
   return count;
 }
 
+std::vector<std::uint16_t> devices_of_part(const ClusterPart& part) {
+  std::vector<std::uint16_t> devices;
+  for (const auto& unit : part) devices.insert(devices.end(), unit.begin(), unit.end());
+  return devices;
+}
+
+// The devices by their type.
+std::map<std::string, std::vector<std::uint16_t>> by_type(const Cluster& cluster,
+                                                          const std::vector<std::uint16_t>& devices) {
+  std::map<std::string, std::vector<std::uint16_t>> types;
+  for (const std::uint16_t device : devices) types[cluster.type_name(DeviceId{device})].push_back(device);
+  return types;
+}
+
+// An estimate of the time with even shares, with which all devices are as slow as the slowest type.
+double even_s(const PartBound& min_s_on, const Cluster& cluster, const std::vector<std::uint16_t>& devices) {
+  double slowest_s = 0;
+  for (const auto& [name, of_type] : by_type(cluster, devices)) {
+    const double share = static_cast<double>(of_type.size()) / static_cast<double>(devices.size());
+    slowest_s = std::max(slowest_s, min_s_on(of_type) * share);
+  }
+  return slowest_s;
+}
+
+// A part with a lower bound of the time of its plans, and an estimate; both are 0 if another goal decides.
+struct BoundedPart {
+  ClusterPart part;
+  double min_s = 0;
+  double even_s = 0;
+};
+
+// The part that may be fastest with even shares is the first; for other goals it is the smallest.
+std::vector<BoundedPart> parts_in_order(const PlanRequest& request) {
+  std::vector<BoundedPart> parts;
+  for (ClusterPart& part : cluster_parts_of(request.cluster)) parts.push_back({std::move(part)});
+  if (request.objective.goal != Goal::time) return parts;
+  const PartBound min_s_on = part_bound(request);
+  for (BoundedPart& one : parts) {
+    const std::vector<std::uint16_t> devices = devices_of_part(one.part);
+    one.min_s = min_s_on(devices);
+    one.even_s = even_s(min_s_on, request.cluster, devices);
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const BoundedPart& a, const BoundedPart& b) { return a.even_s < b.even_s; });
+  return parts;
+}
+
 std::vector<UnitClass> as_classes(const ClusterPart& part) {
   std::vector<UnitClass> classes;
   for (const auto& unit : part) classes.push_back({static_cast<int>(unit.size()), {unit}});
@@ -85,8 +155,7 @@ std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster) {
   std::vector<ClusterPart> parts;
   std::set<std::vector<std::uint16_t>> known;
   const auto add = [&](ClusterPart part) {
-    std::vector<std::uint16_t> devices;
-    for (const auto& unit : part) devices.insert(devices.end(), unit.begin(), unit.end());
+    std::vector<std::uint16_t> devices = devices_of_part(part);
     if (devices.size() == static_cast<std::size_t>(cluster.device_count())) return;
     if (known.insert(std::move(devices)).second) parts.push_back(std::move(part));
   };
@@ -107,21 +176,44 @@ std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster) {
 
 PlanResult plan_by_subsets(const PlanRequest& request) {
   require_no_pins(request.limits.pins, "subsets");
+  // A run without a start goes on for a while after its budget. The plan of one part is enough to end it.
+  const auto began = std::chrono::steady_clock::now();
+  const auto is_late = [&request, began] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+    return request.budget.seconds > 0 && elapsed.count() >= request.budget.seconds;
+  };
+  const bool is_time_alone = request.objective.is_time_alone();
+  const std::vector<BoundedPart> parts = parts_in_order(request);
+  const double start_s = request.start != nullptr ? request.start->prediction->iteration_s
+                                                  : std::numeric_limits<double>::infinity();
   SearchRun run(request, 0);
   Sweep sweep(run);
-  std::vector<ClusterPart> parts = cluster_parts_of(request.cluster);
-  if (request.objective.goal == Goal::time) std::reverse(parts.begin(), parts.end());
   const TaskGrouping in_two =
       two_groups(request.workflow, [](const Task& task) { return task.kind == TaskKind::generation; });
   const bool may_overlap = request.workflow.mode != Mode::synchronous && in_two.groups == 2;
-  for (const ClusterPart& part : parts) {
+  for (const auto& [part, min_s, estimated_s] : parts) {
+    if (is_time_alone && min_s >= std::min(start_s, sweep.min_loss())) continue;
     const std::vector<UnitClass> units = as_classes(part);
     if (request.device_rules.apart.empty()) sweep.glance_at_one_set(units);
     if (may_overlap) sweep.glance_at_splits(in_two, units);
-    if (run.is_over()) break;
+    // Costing a part takes longer than improving its plans, and good plans exclude further parts.
+    if (is_time_alone) sweep.descend_from_best_glances();
+    if (run.is_over() || (is_late() && sweep.min_loss() < std::numeric_limits<double>::infinity())) break;
   }
   sweep.descend_from_best_glances();
   return run.result("subsets");
+}
+
+bool is_type_first(const PlanRequest& request) {
+  if (!request.objective.is_time_alone()) return false;
+  std::vector<std::uint16_t> all(static_cast<std::size_t>(request.cluster.device_count()));
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  const auto types = by_type(request.cluster, all);
+  if (types.size() < 2) return false;
+  const PartBound min_s_on = part_bound(request);
+  double alone_s = std::numeric_limits<double>::infinity();
+  for (const auto& [name, devices] : types) alone_s = std::min(alone_s, min_s_on(devices));
+  return alone_s < even_s(min_s_on, request.cluster, all);
 }
 
 }  // namespace sextant

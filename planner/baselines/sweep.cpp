@@ -130,6 +130,7 @@ void Sweep::descend(const std::vector<UnitClass>& classes, const DeviceSets& sha
       improved = improve(t, devices[at], *options[at], scored) || improved;
     }
   }
+  if (scored.score.fits()) min_loss_ = std::min(min_loss_, scored.score.loss);
 }
 
 bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const std::vector<Option>& options,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "planner/search/search_run.h"
@@ -42,6 +43,9 @@ class Sweep {
   void glance_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
   void descend_from_best_glances();
 
+  // The minimum loss of plans that were found and fit; infinite before the first.
+  [[nodiscard]] double min_loss() const { return min_loss_; }
+
  private:
   struct Glance {
     std::vector<UnitClass> classes;
@@ -62,6 +66,7 @@ class Sweep {
   SearchRun& run_;
   Arranger arranger_;
   std::vector<Glance> glances_;  // the best, best first
+  double min_loss_ = std::numeric_limits<double>::infinity();
 };
 
 // Two groups: tasks for which `is_first` holds are group 0. One group if all tasks are on the same side.

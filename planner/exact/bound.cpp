@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
 #include "costmodel/iteration.h"
 #include "planner/evaluate/task_model.h"
+#include "planner/exact/longest_response.h"
 
 namespace sextant {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 struct Types {
   std::vector<DeviceId> first;  // one device per type of the cluster
   std::vector<int> counts;
+  MinLatencies latencies;
 };
 
 Types types_of(const Cluster& cluster, const Hardware<double>& hardware) {
@@ -28,6 +31,7 @@ Types types_of(const Cluster& cluster, const Hardware<double>& hardware) {
     }
     ++types.counts[static_cast<std::size_t>(at)];
   }
+  types.latencies = min_latencies(cluster);
   return types;
 }
 
@@ -60,18 +64,6 @@ double prefill_arithmetic_s(const StageOfTask<double>& s, DeviceId d) {
   return time_s;
 }
 
-// Minimum number of decoding steps of any replica (work.h): those of a mean response if responses end
-// individually, and fewer if several batches are in flight.
-double min_steps(const TaskWork& work, const Workflow& workflow) {
-  const Execution& execution = work.execution();
-  const RolloutBatch batch = rollout_batch(workflow);
-  const Lengths& response = batch.response_tokens(workflow);
-  if (!execution.packed && !execution.continuous_batching) return batch.rounds * response.max_tokens();
-  const double batches = workflow.mode == Mode::synchronous ? 1 : std::max(1.0, workflow.staleness);
-  const double on_their_way = std::max(batches, batch.started * batch.rounds / batch.generated);
-  return batch.rounds * response.mean_tokens() / on_their_way;
-}
-
 // The work items of decoding on one device (terms/decode.h).
 struct Decoding {
   double weights_read_s = 0;
@@ -82,7 +74,7 @@ struct Decoding {
 Decoding decoding_s(const StageOfTask<double>& s, DeviceId d) {
   const auto coefficient = [&](CoefficientId id) { return s.problem.coefficient(id, d); };
   const double memory = s.problem.hardware.memory_bytes_per_s(d);
-  const double tokens = s.work().decode_tokens, steps = min_steps(s.task, s.problem.workflow);
+  const double tokens = s.work().decode_tokens, steps = min_decode_steps(s.task, s.problem.workflow);
   const double dense = s.layers() * (s.model().layer_parameters() - s.model().layer_expert_parameters());
   const double head = s.model().head_parameters();
   const double attended = s.model().attended_tokens(terms::mean_context(s));
@@ -103,6 +95,8 @@ struct TaskItems {
   TaskKind kind = TaskKind::inference;
   std::vector<ItemTimes> reading, computing;  // including decoding's reads, and its arithmetic
   double fixed_s = 0;
+  double steps_s = 0;             // fixed time of decoding's steps
+  double longest_response_s = 0;  // decoding of the longest response, with its steps
 };
 
 void add_item(TaskItems& items, const std::vector<double>& reading, const std::vector<double>& computing) {
@@ -112,11 +106,12 @@ void add_item(TaskItems& items, const std::vector<double>& reading, const std::v
 
 TaskItems items_of(const Problem<double>& frame, const Types& types, const Task& task,
                    const Execution& execution) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
   TaskItems items;
   items.kind = task.kind;
   const bool is_generation = task.kind == TaskKind::generation;
   std::vector<double> first, reads, computes, cache, optimizer;
-  double min_step_s = std::numeric_limits<double>::infinity();
+  items.steps_s = is_generation ? kNone : 0;
   for (const DeviceId d : types.first) {
     // The whole task on one device: terms linear in layers and sequences are the work of all devices together.
     const TaskPlan plan = cheapest_plan(frame, task, execution, d);
@@ -134,16 +129,17 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
     reads.push_back(decoding.weights_read_s);
     computes.push_back(decoding.weights_flop_s);
     cache.push_back(decoding.cache_read_s);
-    const double step_s =
-        min_steps(work, frame.workflow) * frame.coefficient(CoefficientId::decode_step_overhead_s, d);
-    min_step_s = std::min(min_step_s, step_s);
+    items.steps_s = std::min(items.steps_s, min_decode_steps(work, frame.workflow) *
+                                                frame.coefficient(CoefficientId::decode_step_overhead_s, d));
   }
   add_item(items, first, first);
   if (!optimizer.empty()) add_item(items, optimizer, optimizer);
   if (is_generation) {
     add_item(items, reads, computes);
     add_item(items, cache, cache);
-    items.fixed_s += min_step_s;
+    const TaskPlan plan = cheapest_plan(frame, task, execution, types.first.front());
+    const TaskWork work = work_of(task, plan, frame.workflow, frame.cluster());
+    items.longest_response_s = min_longest_response_s(frame, work, types.first, types.latencies);
   }
   return items;
 }
@@ -172,7 +168,15 @@ std::vector<Execution> bounded_executions(const PlanRequest& request, std::size_
     execution.offload_gradients = false;
     execution.offload_activation_layers = 0;
     execution.micro_batch_tokens = execution.micro_batches = 0;
-    if (std::find(all.begin(), all.end(), execution) == all.end()) all.push_back(std::move(execution));
+    const auto add = [&all](const Execution& one) {
+      if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    };
+    add(execution);
+    // Graphs shorten the layers' fixed time, but the host no longer works in parallel with the device.
+    if (request.bounds_every_execution) {
+      execution.cuda_graphs = !execution.cuda_graphs;
+      add(execution);
+    }
   }
   return all;
 }
@@ -192,6 +196,8 @@ TaskItems min_items_of(const Problem<double>& frame, const Types& types, const T
     lower(minimum.reading, items.reading);
     lower(minimum.computing, items.computing);
     minimum.fixed_s = std::min(minimum.fixed_s, items.fixed_s);
+    minimum.steps_s = std::min(minimum.steps_s, items.steps_s);
+    minimum.longest_response_s = std::min(minimum.longest_response_s, items.longest_response_s);
   }
   return minimum;
 }
@@ -209,7 +215,8 @@ double together_s(const std::vector<TaskItems>& tasks, const Types& types, Wante
   double longest_s = 0;
   for (const TaskItems& task : tasks) {
     if (!wanted(task.kind)) continue;
-    longest_s = std::max(longest_s, task.fixed_s + longer_split_s(task.reading, task.computing, types));
+    const double split_s = task.steps_s + longer_split_s(task.reading, task.computing, types);
+    longest_s = std::max(longest_s, task.fixed_s + std::max(split_s, task.longest_response_s));
     reading.insert(reading.end(), task.reading.begin(), task.reading.end());
     computing.insert(computing.end(), task.computing.begin(), task.computing.end());
   }
@@ -226,7 +233,8 @@ double working_bound_s(const Workflow& workflow, const std::vector<TaskItems>& t
   if (workflow.algorithm == Algorithm::custom) {
     double longest_s = 0;
     for (const TaskItems& task : tasks)
-      longest_s = std::max(longest_s, longer_split_s(task.reading, task.computing, types));
+      longest_s =
+          std::max({longest_s, longer_split_s(task.reading, task.computing, types), task.longest_response_s});
     return longest_s;
   }
   if (workflow.mode == Mode::synchronous) return generation + inference + training;
@@ -303,16 +311,46 @@ struct RequestItems {
     CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
     types = types_of(request.cluster, hardware);
     frame =
-        std::make_unique<const Problem<double>>(request.workflow, plan, std::move(hardware), std::move(values));
+        std::make_shared<const Problem<double>>(request.workflow, plan, std::move(hardware), std::move(values));
     for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t)
       tasks.push_back(min_items_of(*frame, types, request.workflow.tasks[t], bounded_executions(request, t)));
   }
 
+  // The same items with the times of these devices' types only.
+  [[nodiscard]] RequestItems on(const std::vector<std::uint16_t>& devices) const {
+    RequestItems part = *this;
+    std::vector<int> counts(types.counts.size(), 0);
+    for (const std::uint16_t device : devices) {
+      const int type = frame->hardware.type_index(DeviceId{device});
+      const auto at = std::find_if(types.first.begin(), types.first.end(),
+                                   [&](DeviceId first) { return frame->hardware.type_index(first) == type; });
+      ++counts[static_cast<std::size_t>(at - types.first.begin())];
+    }
+    for (std::size_t k = counts.size(); k-- > 0;) {
+      if (counts[k] > 0) continue;
+      const auto erase = [k](auto& values) { values.erase(values.begin() + static_cast<std::ptrdiff_t>(k)); };
+      erase(counts);
+      erase(part.types.first);
+      for (TaskItems& task : part.tasks) {
+        for (ItemTimes& item : task.reading) erase(item);
+        for (ItemTimes& item : task.computing) erase(item);
+      }
+    }
+    part.types.counts = std::move(counts);
+    return part;
+  }
+
   Plan plan;
   Types types;
-  std::unique_ptr<const Problem<double>> frame;
+  std::shared_ptr<const Problem<double>> frame;
   std::vector<TaskItems> tasks;
 };
+
+double bound_of_items_s(const PlanRequest& request, const RequestItems& items) {
+  return working_bound_s(request.workflow, items.tasks, items.types) +
+         iteration_overhead_s(request.workflow, items.frame->coefficients) +
+         min_handover_s(request, *items.frame);
+}
 
 double min_usd(const std::vector<ItemTimes>& items, const std::vector<double>& usd_per_s) {
   double sum = 0;
@@ -326,11 +364,13 @@ double min_usd(const std::vector<ItemTimes>& items, const std::vector<double>& u
 
 }  // namespace
 
-double min_iteration_s(const PlanRequest& request) {
-  const RequestItems items(request);
-  return working_bound_s(request.workflow, items.tasks, items.types) +
-         iteration_overhead_s(request.workflow, items.frame->coefficients) +
-         min_handover_s(request, *items.frame);
+double min_iteration_s(const PlanRequest& request) { return bound_of_items_s(request, RequestItems(request)); }
+
+PartBound part_bound(const PlanRequest& request) {
+  return [&request,
+          items = std::make_shared<const RequestItems>(request)](const std::vector<std::uint16_t>& devices) {
+    return bound_of_items_s(request, items->on(devices));
+  };
 }
 
 double min_usd_per_iteration(const PlanRequest& request) {

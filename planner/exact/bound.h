@@ -17,12 +17,15 @@
 // Tasks of one phase that share a device wait for each other (costmodel/iteration.h), so their items may be in
 // one sum; an iteration is the sum of its phases. If generation overlaps the rest it has devices of its own, so
 // all tasks' items may be in one sum too. Communication, pipeline bubbles, stragglers and gathered or copied
-// weights count as zero; the fixed costs of every plan are added.
+// weights count as zero; the fixed costs of every plan are added. Where generation waits for its longest response,
+// it takes at least the time of that response alone, with the fastest step of any layout (longest_response.h).
 //
 // Decoding reads all weights at least once per step in a single replica, and computes for all sequences. A
 // kernel takes at least the longer of both, so both are tried. Reads of routed experts are left out.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sextant/planner.h"
@@ -31,6 +34,12 @@ namespace sextant {
 
 // The bound in seconds. Throws Error(bad_input) if a device has no rate for the workflow's precision.
 [[nodiscard]] double min_iteration_s(const PlanRequest& request);
+
+// The same bound of plans on some devices of the cluster, or on some of these.
+using PartBound = std::function<double(const std::vector<std::uint16_t>& devices)>;
+
+// Computes the work of the tasks once for all parts of the cluster. The request must outlive the result.
+[[nodiscard]] PartBound part_bound(const PlanRequest& request);
 
 // A lower bound of the dollars per iteration for any such plan that rents the devices it uses
 // (sextant/objective.h): each item on the type that does it most cheaply, without idle time. Devices of a plan

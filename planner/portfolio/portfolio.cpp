@@ -110,6 +110,23 @@ constexpr Member kMembers[] = {
     {"two-phase", plan_by_two_phase, 0.2, is_for_two_phase},
 };
 
+// The members that apply, in their order: parts of the cluster come first if one type of devices alone may be faster
+// than all devices. Costing devices of several types takes longest, and a short search ends with it.
+std::vector<Member> members_for(const PlanRequest& request) {
+  std::vector<Member> members;
+  for (const Member& member : kMembers) {
+    if (member.is_of_use(request)) members.push_back(member);
+  }
+  const auto subsets = std::find_if(members.begin(), members.end(),
+                                    [](const Member& member) { return member.name == "subsets"; });
+  constexpr double kShareOfFirst = 0.6;  // at most: it ends when no further part can be faster
+  if (subsets != members.end() && is_type_first(request)) {
+    subsets->share = kShareOfFirst;
+    std::rotate(members.begin(), subsets, subsets + 1);
+  }
+  return members;
+}
+
 class Portfolio {
  public:
   explicit Portfolio(const PlanRequest& request)
@@ -129,10 +146,8 @@ class Portfolio {
       if (start.plan) offer(start, "the plan it began with");
     }
     if (is_first_rank()) {
-      for (const Member& member : kMembers) {
-        if (member.is_of_use(request_))
-          search(member.name, member.search, std::min(member.share, share_left()), request_.limits);
-      }
+      for (const Member& member : members_for(request_))
+        search(member.name, member.search, std::min(member.share, share_left()), request_.limits);
     }
     take_from_first_rank();
     SearchLimits limits = request_.limits;

@@ -64,9 +64,13 @@ std::vector<RiskDraw> risk_draws(const PlanRequest& request, const CoefficientUn
   std::normal_distribution<double> normal;
   const std::size_t draws = doubt.draws.empty() ? static_cast<std::size_t>(count) : doubt.draws.size();
   std::vector<RiskDraw> all;
+  double length_deviation = 0, rate_deviation = 0;
   for (std::size_t i = 0; i < draws; ++i) {
-    const double length = std::exp(spread.response_lengths * normal(random));
-    const double rate = std::exp(spread.far_links * normal(random));
+    const bool is_mirrored = i % 2 == 1;
+    length_deviation = is_mirrored ? -length_deviation : normal(random);
+    rate_deviation = is_mirrored ? -rate_deviation : normal(random);
+    const double length = std::exp(spread.response_lengths * length_deviation);
+    const double rate = std::exp(spread.far_links * rate_deviation);
     const double model = std::exp(doubt.model_log_deviation.value_or(0) * normal(random));
     RiskDraw draw{doubt.draws.empty() ? request.coefficients : doubt.draws[i], request.workflow,
                   spread.far_links > 0 ? with_far_links(request.cluster, rate) : request.cluster, model};

@@ -30,7 +30,9 @@ struct RiskDraw {
   double model_factor = 1;  // for the time of any plan
 };
 
-// One sample per draw of `doubt`; `count` samples if the coefficients are certain. Deterministic per seed.
+// One sample per draw of `doubt`; `count` samples if the coefficients are certain. Deterministic per seed. Every
+// second sample has the lengths and rates of the one before on the other side of the documented values, so that
+// few samples have the right median (antithetic variates).
 [[nodiscard]] std::vector<RiskDraw> risk_draws(const PlanRequest& request, const CoefficientUncertainty& doubt,
                                                const RiskSpread& spread, int count, std::uint64_t seed);
 

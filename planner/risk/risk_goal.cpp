@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <utility>
 
@@ -41,8 +42,48 @@ std::vector<std::size_t> draws_to_search(const RiskGoal& goal, const std::vector
 
 struct Judged {
   Plan plan;
+  LogSpread spread = {};
   double at_goal_s = 0;
 };
+
+double normal_at_most(double deviations) { return 0.5 * std::erfc(-deviations / std::numbers::sqrt2); }
+
+// The probability of at most exp(log_s) seconds.
+double probability_within(double log_s, const std::vector<double>& times_s, const LogSpread& spread) {
+  double sum = 0;
+  for (const double time_s : times_s) {
+    const double above = log_s - std::log(time_s);
+    sum += normal_at_most(above / (above < 0 ? spread.below : spread.above));
+  }
+  return sum / static_cast<double>(times_s.size());
+}
+
+double quantile_of_mixture(double probability, const std::vector<double>& times_s, const LogSpread& spread) {
+  constexpr double kFar = 8;  // deviations, beyond any percentile that can be asked for
+  constexpr int kHalvings = 60;
+  const auto [fastest, slowest] = std::minmax_element(times_s.begin(), times_s.end());
+  double low = std::log(*fastest) - kFar * spread.below, high = std::log(*slowest) + kFar * spread.above;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (probability_within(middle, times_s, spread) < probability ? low : high) = middle;
+  }
+  return std::exp(0.5 * (low + high));
+}
+
+// The mean of exp(x), where x has the spread around zero.
+double mean_factor(const LogSpread& spread) {
+  return std::exp(0.5 * spread.above * spread.above) * normal_at_most(spread.above) +
+         std::exp(0.5 * spread.below * spread.below) * normal_at_most(-spread.below);
+}
+
+// The same lengths and links with the documented coefficients.
+std::vector<RiskDraw> at_documented_coefficients(const PlanRequest& request, std::vector<RiskDraw> draws) {
+  for (RiskDraw& draw : draws) {
+    draw.coefficients = request.coefficients;
+    draw.model_factor = 1;
+  }
+  return draws;
+}
 
 // The plan that is the fastest at the documented values becomes the first.
 void put_fastest_first(const PlanRequest& request, std::vector<Judged>& plans) {
@@ -56,7 +97,8 @@ void put_fastest_first(const PlanRequest& request, std::vector<Judged>& plans) {
 // The first plan stays the first.
 void judge(const PlanRequest& request, const RiskGoal& goal, const std::vector<RiskDraw>& draws,
            std::vector<Judged>& plans) {
-  for (Judged& judged : plans) judged.at_goal_s = risk_of(goal, times_under(request, judged.plan, draws));
+  for (Judged& judged : plans)
+    judged.at_goal_s = risk_of(goal, times_under(request, judged.plan, draws), judged.spread);
 }
 
 void keep_better_half(std::vector<Judged>& plans) {
@@ -74,14 +116,17 @@ std::string name_of(const RiskGoal& goal) {
   return goal.percentile ? "p" + std::to_string(std::lround(kHundred * *goal.percentile)) : "mean";
 }
 
-double risk_of(const RiskGoal& goal, const std::vector<double>& times_s) {
-  return goal.percentile ? quantile(times_s, *goal.percentile) : mean(times_s);
+double risk_of(const RiskGoal& goal, const std::vector<double>& times_s, const LogSpread& spread) {
+  if (spread.below <= 0 || spread.above <= 0)
+    return goal.percentile ? quantile(times_s, *goal.percentile) : mean(times_s);
+  return goal.percentile ? quantile_of_mixture(*goal.percentile, times_s, spread)
+                         : mean(times_s) * mean_factor(spread);
 }
 
 RiskAnswer plan_for_risk(const PlanRequest& request, const Plan& first, const RiskSearch& search) {
   SEXTANT_CHECK(!search.draws.empty());
   const std::vector<double> times_s = times_under(request, first, search.draws);
-  std::vector<Judged> plans{{first, 0}};
+  std::vector<Judged> plans{{first}};
   for (const std::size_t d : draws_to_search(search.goal, times_s, search.searches)) {
     const RiskDraw& draw = search.draws[d];
     std::optional<Plan> found =
@@ -89,19 +134,24 @@ RiskAnswer plan_for_risk(const PlanRequest& request, const Plan& first, const Ri
     if (!found) continue;
     const bool is_known = std::any_of(plans.begin(), plans.end(),
                                       [&](const Judged& judged) { return is_same(judged.plan, *found); });
-    if (!is_known) plans.push_back({std::move(*found), 0});
+    if (!is_known) plans.push_back({std::move(*found)});
   }
   put_fastest_first(request, plans);
+  std::vector<RiskDraw> draws = search.draws;
+  if (search.spread_of) {
+    draws = at_documented_coefficients(request, std::move(draws));
+    for (Judged& judged : plans) judged.spread = search.spread_of(judged.plan);
+  }
   const std::size_t different = plans.size();
-  if (plans.size() > 2 && search.draws.size() > kFewDraws) {
-    const std::vector<RiskDraw> few(search.draws.begin(), search.draws.begin() + kFewDraws);
+  if (plans.size() > 2 && draws.size() > kFewDraws) {
+    const std::vector<RiskDraw> few(draws.begin(), draws.begin() + kFewDraws);
     judge(request, search.goal, few, plans);
     keep_better_half(plans);
   }
-  judge(request, search.goal, search.draws, plans);
+  judge(request, search.goal, draws, plans);
   const auto best = std::min_element(
       plans.begin(), plans.end(), [](const Judged& a, const Judged& b) { return a.at_goal_s < b.at_goal_s; });
-  return {best->plan, best->at_goal_s, plans.front().at_goal_s, different, search.draws.size()};
+  return {best->plan, best->at_goal_s, plans.front().at_goal_s, different, draws.size()};
 }
 
 }  // namespace sextant

@@ -184,7 +184,9 @@ TEST_F(PlanGoals, RiskIsOfDrawsAndSaysWhatItIsWorth) {
   const Printed printed =
       plan({"--goal", "p90", "--length-drift", "0.3", "--risk-draws", "40", "--search-out", file});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.out, HasSubstr("at p90 of 40 samples an iteration takes "));
+  EXPECT_THAT(printed.out,
+              HasSubstr("at p90 of 40 samples (response lengths vary by 30.0 %, links between zones by "
+                        "10.0 %) an iteration takes "));
   const SearchRecord record = load_document<SearchRecord>(file).content;
   ASSERT_TRUE(record.risk);
   EXPECT_EQ(record.goal, "time");

@@ -8,6 +8,8 @@
 #include "core/json_value.h"
 #include "sextant/document.h"
 #include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/search.h"
 #include "sextant/workflow.h"
 #include "tests/cli/program.h"
 
@@ -247,6 +249,49 @@ TEST(Question, PlansMicroBatchesThatHoldTheLongestSequence) {
       " --gpus 4x8xH100 --model Qwen3-8B --framework verl --response-tokens mean=6000,max=31744 ";
   EXPECT_THAT(sextant("predict" + asked + "--train fsdp=32 --rollout tp=2").out,
               HasSubstr("micro_batch_tokens 32768"));
+}
+
+// The median and the 95th percentile are those of the interval that is printed with the time.
+TEST(Question, PercentilesAreThoseOfTheInterval) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "percentiles";
+  const std::string asked =
+      "plan --gpus 2x8xH100 --model Qwen3-8B --framework verl --evaluations 300 --link-jitter 0 "
+      "--length-drift ";
+  const auto search_of = [&](const std::string& more) {
+    const std::string file = (folder / "search.json").string();
+    std::filesystem::create_directories(folder);
+    const Printed printed =
+        sextant(asked + more + " --search-out " + file + " --prediction " + (folder / "p.json").string());
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return load_document<SearchRecord>(file).content;
+  };
+  const SearchRecord median = search_of("0.1 --goal p50");
+  EXPECT_NEAR(median.risk->iteration_s, median.iteration_s, 0.01 * median.iteration_s);
+  const SearchRecord high = search_of("0 --goal p95");
+  const Interval interval = *load_document<Prediction>(folder / "p.json").content.iteration_interval_s;
+  EXPECT_NEAR(high.risk->iteration_s, interval.high, 1e-3 * interval.high);
+}
+
+// Half a batch ahead is two parts, in the comparison of modes and in a plan of this mode.
+TEST(Question, HalfABatchAheadComesInTwoParts) {
+  const std::string asked = "plan --gpus 2x8xH100 --model Qwen3-8B --framework verl --evaluations 300 --json ";
+  const Printed compared = sextant(asked + "--compare-modes");
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  const Json half = parse_json(compared.out).at(2);
+  EXPECT_EQ(half.at("staleness"), 0.5);
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "half";
+  const std::string mode = "--mode asynchronous --staleness 0.5 ";
+  const Printed alone = sextant(asked + mode + "--save-inputs " + folder.string());
+  ASSERT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("--streamed-parts 2"));
+  EXPECT_EQ(load_document<Workflow>(folder / "workflow.json").content.streamed_parts, 2);
+  EXPECT_EQ(parse_json(alone.out).at("tasks"), half.at("plan").at("tasks"));
+  const Printed stated = sextant(asked + mode + "--streamed-parts 4 --save-inputs " + folder.string());
+  ASSERT_EQ(stated.exit_code, 0) << stated.err;
+  EXPECT_EQ(load_document<Workflow>(folder / "workflow.json").content.streamed_parts, 4);
+  const Printed refused = sextant(asked + "--streamed-parts 2");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--streamed-parts: only asynchronous"));
 }
 
 TEST(Question, RefusesEmptyWordsAndCountsThatCannotBe) {

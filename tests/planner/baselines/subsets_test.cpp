@@ -40,6 +40,17 @@ TEST(ClusterPartsOf, AreTypesAndZonesByDoublings) {
             (std::vector<std::size_t>{1, 1, 1, 2, 2}));
 }
 
+// Parts of one and two nodes have four units, so that generation and training may have some each.
+TEST(ClusterPartsOf, HaveSeveralUnits) {
+  for (const ClusterPart& part : cluster_parts_of(cluster_of({{"a100", 2}, {"l40s", 4}}))) {
+    std::size_t devices = 0;
+    for (const auto& unit : part) devices += unit.size();
+    if (devices >= 8) {
+      EXPECT_EQ(part.size(), 4U) << devices;
+    }
+  }
+}
+
 // Gradients of 8B parameters over 0.25 GB/s take minutes: a search however short stays in one region.
 TEST(Subsets, StayOnOneSideOfTheOcean) {
   const Cluster cluster = cluster_of({{"a100", 2}, {"l40s", 4, 8, "z2", "r2"}});
@@ -55,6 +66,44 @@ TEST(Subsets, StayOnOneSideOfTheOcean) {
   const PlanResult one = find_planner("verl-colocated")->plan(alone);
   ASSERT_EQ(one.outcome, PlanOutcome::found) << one.message;
   EXPECT_LE(both.prediction->iteration_s, one.prediction->iteration_s * (1 + 1e-9));
+}
+
+// Half of the devices are several times as slow as the others, so all of them with even shares are slower than the
+// fast half alone.
+TEST(Subsets, BeginWithTheTypeThatMayBeFasterAlone) {
+  Workflow workflow = ppo_8b();
+  for (auto& [name, model] : workflow.models) model.layers = 8;
+  const Coefficients coefficients;
+  const Cluster mixed = cluster_of({{"l4", 2}, {"a100", 2}}), few_fast = cluster_of({{"a100", 1}, {"l40s", 7}}),
+                same = cluster_of({{"a100", 4}}), fast = cluster_of({{"a100", 2}});
+  EXPECT_TRUE(is_type_first({mixed, workflow, coefficients}));
+  EXPECT_FALSE(is_type_first({few_fast, workflow, coefficients}));
+  EXPECT_FALSE(is_type_first({same, workflow, coefficients}));
+  PlanRequest request{mixed, workflow, coefficients};
+  request.budget.evaluations = 300;
+  const PlanResult whole = find_planner("portfolio")->plan(request);
+  ASSERT_EQ(whole.outcome, PlanOutcome::found) << whole.message;
+  PlanRequest alone{fast, workflow, coefficients};
+  alone.budget.evaluations = 300;
+  const PlanResult part = find_planner("portfolio")->plan(alone);
+  ASSERT_EQ(part.outcome, PlanOutcome::found) << part.message;
+  EXPECT_LE(whole.prediction->iteration_s, 1.01 * part.prediction->iteration_s);
+}
+
+// Parts whose bound is above the best plan so far are not costed.
+TEST(Subsets, LeaveOutPartsThatCannotBeFaster) {
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const Cluster cluster = cluster_of({{"a100", 4}, {"l40s", 4, 8, "z2", "r2"}});
+  PlanRequest request{cluster, workflow, coefficients};
+  PlanResult start = plan_by_subsets(request);
+  ASSERT_EQ(start.outcome, PlanOutcome::found) << start.message;
+  request.start = &start;
+  const double found_s = start.prediction->iteration_s;
+  start.prediction->iteration_s = 2 * found_s;
+  EXPECT_DOUBLE_EQ(plan_by_subsets(request).prediction->iteration_s, found_s);
+  start.prediction->iteration_s = 0.1 * found_s;
+  EXPECT_EQ(plan_by_subsets(request).candidates, 0U);
 }
 
 // A node alone takes as long to within a twentieth: more than a node is never needed, even by a short search.

@@ -102,7 +102,8 @@ TEST(LeastIteration, NoDrawnPlanIsFaster) {
   for (int round = 0; round < 8; ++round) {
     const Mode mode = round % 2 == 0 ? Mode::synchronous : Mode::asynchronous;
     Workflow workflow = ppo_8b(mode);
-    if (round > 3) workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, 0.8, 4096};
+    if (round > 3) workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, round % 2 + 0.8, 4096};
+    if (round == 6) workflow.prompts = 8;
     const Coefficients coefficients = round < 2 ? Coefficients{} : drawn_coefficients(random);
     PlanRequest request{cluster, workflow, coefficients};
     request.choices.resize(workflow.tasks.size());
@@ -144,6 +145,58 @@ TEST(LeastIteration, HoldsForEveryExecution) {
         predict(drawn.cluster, drawn.workflow, drawn.plan, drawn.coefficients, drawn.framework);
     ASSERT_LE(min_iteration_s(request), prediction.iteration_s * (1 + kRounding)) << seed;
   }
+}
+
+// The longest of 8 responses takes its steps one after the other on any number of devices: a step reads all weights
+// of a group of at most 32 devices, which are the heads of the model, and has its fixed times.
+TEST(LeastIteration, WaitsForTheLongestResponse) {
+  Workflow workflow = ppo_8b();
+  workflow.prompts = 8;
+  workflow.responses_per_prompt = 1;
+  workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, 1.2, 16384};
+  Coefficients coefficients;
+  const double layer_s = 1e-4, step_s = 1e-3;
+  const auto value_of = [](CoefficientId id, double value) {
+    Coefficient coefficient;
+    coefficient.id = id;
+    coefficient.value = value;
+    return coefficient;
+  };
+  coefficients.values = {value_of(CoefficientId::decode_graph_layer_overhead_s, layer_s),
+                         value_of(CoefficientId::decode_step_overhead_s, step_s),
+                         value_of(CoefficientId::decode_serialization_weight, 1)};
+  const Cluster cluster = cluster_of({{"a100", 64}});
+  PlanRequest request{cluster, workflow, coefficients};
+  request.choices.resize(workflow.tasks.size());
+  Execution& execution = request.choices.front().executions.front();
+  execution.continuous_batching = execution.packed = execution.cuda_graphs = true;
+  const Model& model = workflow.models.at("actor");
+  const double weights = 32 * model.layer_parameters() + model.head_parameters();
+  const double step = 2 * weights / 32 / 2039e9 + 32 * layer_s + step_s;
+  const double longest_s = workflow.response_tokens.longest_of(8) * step;
+  EXPECT_GE(min_iteration_s(request), longest_s);
+  EXPECT_LE(min_iteration_s(request), 1.1 * longest_s);  // 512 devices do the rest in little time
+  // An engine that works ahead never waits for it.
+  workflow.mode = Mode::asynchronous;
+  workflow.staleness = 1;
+  EXPECT_LT(min_iteration_s(request), 0.5 * longest_s);
+}
+
+// A part's bound is that of a cluster without the other devices.
+TEST(LeastIteration, OfAPartIsThatOfTheClusterOfThesePartsAlone) {
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const Cluster both = cluster_of({{"a100", 2}, {"l40s", 2}});
+  const PlanRequest request{both, workflow, coefficients};
+  const PartBound min_s_on = part_bound(request);
+  std::vector<std::uint16_t> devices(32);
+  std::iota(devices.begin(), devices.end(), std::uint16_t{0});
+  EXPECT_DOUBLE_EQ(min_s_on(devices), min_iteration_s(request));
+  const Cluster fast = cluster_of({{"a100", 2}}), slow = cluster_of({{"l40s", 1}});
+  EXPECT_DOUBLE_EQ(min_s_on({devices.begin(), devices.begin() + 16}),
+                   min_iteration_s({fast, workflow, coefficients}));
+  EXPECT_DOUBLE_EQ(min_s_on({devices.begin() + 16, devices.begin() + 24}),
+                   min_iteration_s({slow, workflow, coefficients}));
 }
 
 // Searches try to be as fast as they can: uneven stages and shares included.

@@ -119,6 +119,42 @@ TEST(PlanForRisk, SearchesInDrawsThatMatter) {
   EXPECT_GT(spread.back(), quantile(times_s, 0.8));
 }
 
+// A percentile is that of the interval around the documented time, without sampling error; the draws of
+// coefficients propose plans only.
+TEST(RiskGoal, IsThePercentileOfTheSpreadThatIsKnown) {
+  const LogSpread even{0.2, 0.2}, uneven{0.3, 0.1};
+  EXPECT_NEAR(risk_of({0.5}, {100}, even), 100, 1e-9);
+  EXPECT_NEAR(risk_of({0.95}, {100}, even), 100 * std::exp(1.6449 * 0.2), 0.01);
+  EXPECT_NEAR(risk_of({0.5}, {100}, uneven), 100, 1e-9);
+  EXPECT_NEAR(risk_of({0.05}, {100}, uneven), 100 * std::exp(-1.6449 * 0.3), 0.01);
+  EXPECT_NEAR(risk_of({0.95}, {100}, uneven), 100 * std::exp(1.6449 * 0.1), 0.01);
+  EXPECT_NEAR(risk_of({}, {100}, even), 100 * std::exp(0.02), 1e-9);
+  // A length that doubles the time of every second iteration.
+  const double p95_s = risk_of({0.95}, {100, 200}, even);
+  EXPECT_NEAR(p95_s, 200 * std::exp(1.2816 * 0.2), 0.05);  // nine of ten of the longer ones
+}
+
+TEST(PlanForRisk, DrawsOfCoefficientsDoNotMoveTheMedian) {
+  const TwoZones zones;
+  CoefficientUncertainty slower;
+  Coefficients coefficients;
+  const auto value_of = [](CoefficientId id, double value) {
+    Coefficient coefficient;
+    coefficient.id = id;
+    coefficient.value = value;
+    return coefficient;
+  };
+  coefficients.values = {value_of(CoefficientId::prefill_efficiency, 0.1),
+                         value_of(CoefficientId::training_efficiency, 0.1)};
+  slower.draws.assign(16, coefficients);
+  const auto draws = risk_draws(zones.request, slower, {0.1, 0.1}, 16, 1);
+  RiskSearch search{RiskGoal{0.5}, draws, 2, [](const PlanRequest&) { return std::optional<Plan>(); }};
+  const double documented_s = zones.time_s(zones.near, zones.workflow, zones.cluster);
+  EXPECT_GT(plan_for_risk(zones.request, zones.near, search).at_goal_s, 1.5 * documented_s);
+  search.spread_of = [](const Plan&) { return LogSpread{0.2, 0.2}; };
+  EXPECT_NEAR(plan_for_risk(zones.request, zones.near, search).at_goal_s, documented_s, 0.01 * documented_s);
+}
+
 TEST(RiskGoal, HasAName) {
   EXPECT_EQ(name_of(RiskGoal{}), "mean");
   EXPECT_EQ(name_of(RiskGoal{0.9}), "p90");
