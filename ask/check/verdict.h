@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ask/check/beyond_peak.h"
 #include "ask/check/causes.h"
-#include "calibrate/beyond_peak.h"
 #include "calibrate/validate.h"
 #include "sextant/coefficients.h"
 #include "sextant/run.h"

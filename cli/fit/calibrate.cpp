@@ -3,10 +3,10 @@
 #include <memory>
 #include <utility>
 
+#include "ask/check/beyond_peak.h"
 #include "ask/coefficient_source.h"
 #include "ask/fit_question.h"
 #include "ask/runs/log_runs.h"
-#include "calibrate/beyond_peak.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "calibrate/validate.h"

@@ -199,8 +199,8 @@ Execution random_execution(Draw& draw, const Model& model) {
   execution.kv_cache_bytes = draw.chance(0.3) ? draw.real(4e3, 3e4) : 0;
   execution.offload_optimizer = draw.chance(0.2);
   execution.offload_weights = draw.chance(0.2);
-  execution.offload_gradients = draw.chance(0.2);
   execution.offload_activations = draw.chance(0.2);
+  execution.offload_gradients = execution.offload_weights && !execution.offload_activations;
   if (execution.offload_activations || draw.chance(0.01)) {
     execution.offload_activation_layers = draw.number(0, 3);
   }

@@ -1,4 +1,4 @@
-#include "calibrate/beyond_peak.h"
+#include "ask/check/beyond_peak.h"
 
 #include <algorithm>
 #include <map>
