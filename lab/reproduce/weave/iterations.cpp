@@ -227,14 +227,14 @@ void add_states_of(ReproducedExperiment& out, const Facts& facts, const Sized& s
   add("training", 0, training_gb);
 }
 
-void add_states(ReproducedExperiment& out, const Facts& facts) {
+}  // namespace
+
+void weave::add_states(ReproducedExperiment& out, const Facts& facts) {
   add_states_of(out, facts, k7b, 275.7, 240);
   add_states_of(out, facts, k14b, 445.4, 456.1);
   add_states_of(out, facts, k32b, 490.3, 520.4);
   add_states_of(out, facts, k70b, 391.2, 458.7);
 }
-
-}  // namespace
 
 Study weave_study(const Facts& facts) {
   Study study{"weave",
@@ -250,7 +250,7 @@ Study weave_study(const Facts& facts) {
   add_sync(study, facts, k14b, 2, 2.62, 2.75);
   add_sync(study, facts, k32b, 2, 2.62, 2.75);
   study.measures = [facts](ReproducedExperiment& out, std::uint64_t seed) {
-    add_states(out, facts);
+    weave::add_states(out, facts);
     weave::add_micro_benchmarks(out, facts);
     weave::add_two_weeks(out, seed);
     weave::add_scheduler(out, seed);

@@ -44,14 +44,19 @@ std::vector<Cause> causes() {
              "iteration of a job alone on its own pools, every response as long as allowed",
              "iteration of a job alone, all phases on H800, every response as long as allowed"},
             "the paper prints no lengths but the maximum. With every response as long as allowed the 32B job "
-            "takes 539 "
-            "instead of 354 s (printed 575 s), and the 7B job 207 instead of 136 s (258 s).");
+            "takes 555 instead of 370 s (printed 575 s), and the 7B job 212 instead of 140 s (258 s).");
   add_cause(all,
             {"weight sync, two nodes each: veRL over topology-aware",
              "weight sync, two nodes each: a copy for each node over topology-aware"},
             "between two nodes each, veRL sends neither a copy to every GPU (15 times ours) nor one to every "
             "node (2.0 "
             "times); the printed ratio is that of 2.6 to 2.8 copies.");
+  add_cause(
+      all, {"host memory of a suspended phase on a node"},
+      "in addition to weights, gradients and optimizer states, Table 2 has 19 to 31 GB on each GPU for "
+      "rollouts "
+      "of any size, which does not grow with the model; section 3.2 names dataset pipelines and environment "
+      "states, without sizes.");
   add_cause(all, {"cold start over warm start"},
             "our warm start is the copy alone, 1.0 s for the largest state; the printed ratio leaves 1.9 s, so "
             "that the "

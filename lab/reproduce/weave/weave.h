@@ -13,6 +13,8 @@ class Facts;
 
 namespace weave {
 
+// Adds Table 2: what the GPUs of a node hold between phases, as the cost model has it.
+void add_states(ReproducedExperiment& out, const Facts& facts);
 // Adds the figures of each section that need no prediction.
 void add_micro_benchmarks(ReproducedExperiment& out, const Facts& facts);  // sections 3.2, 6.2, 6.3 and 6.6
 void add_two_weeks(ReproducedExperiment& out, std::uint64_t seed);         // sections 6.4 and 6.6

@@ -108,6 +108,7 @@ TEST(Simulate, TheOfflineOptimumIsTheCheapestThatKeepsItsPromises) {
     const Simulation optimum = by("optimum", trace);
     EXPECT_EQ(optimum.kept_fraction, 1);
     EXPECT_EQ(optimum.restart_s, 0);
+    EXPECT_LT(optimum.mean_usd_per_hour, 0.98 * by("weave-once", trace).mean_usd_per_hour);
     for (const char* other : {"weave", "weave-once", "weave-paper", "solo"}) {
       const Simulation result = by(other, trace);
       EXPECT_EQ(result.kept_fraction, 1) << other;
