@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "planner/coschedule/pricing.h"
-#include "planner/coschedule/whole_groups.h"
 
 namespace sextant::coschedule {
 namespace {

@@ -6,13 +6,15 @@
 // it (Farley 1990). pricing.h finds rho; it leaves out what only the order of turns decides, so that the bound holds
 // for more than round robin: for every schedule in which each member has one iteration in each period.
 //
-// Few jobs have a tighter bound, in which groups are chosen whole (whole_groups.h).
+// Few jobs have a tighter bound, in which groups are chosen whole (min_usd_in_whole_groups).
 //
 // The first bound needs no search: a group with the period P has at most P of each node's time, and no member allows
 // a longer one than its limit L_j, so that for rollout and training work w and v in node-seconds, and prices p and q
 // of the nodes, y_j = (p w_j + q v_j) / L_j are such prices.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "planner/coschedule/group.h"
@@ -47,5 +49,14 @@ struct RelaxedPlacements {
 [[nodiscard]] CostBound min_usd_per_hour(const std::vector<Job>& jobs, const Pools& pools,
                                          const std::vector<Group>& start, const BoundBudget& budget,
                                          bool training_may_grow = false);
+
+// Few jobs: groups are chosen whole. Every set of jobs that can share a group is known, so that the cheapest choice of sets,
+// each job in one of them, follows by dynamic programming over all sets of jobs. The relaxation may take parts of groups,
+// which made the bound of balanced jobs 5.3 % lower than the optimum.
+inline constexpr std::size_t kMaxWholeJobs = 16;
+
+// Empty if there are more jobs than that, or if the budget is spent before the end. Needs at least one job.
+[[nodiscard]] std::optional<double> min_usd_in_whole_groups(const std::vector<Job>& jobs, const Pools& pools,
+                                                            bool training_may_grow, WorkBudget& budget);
 
 }  // namespace sextant::coschedule

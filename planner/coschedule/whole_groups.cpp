@@ -1,11 +1,10 @@
-#include "planner/coschedule/whole_groups.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
 
 #include "planner/coschedule/cheapest_group.h"
+#include "planner/coschedule/cost_bound.h"
 
 namespace sextant::coschedule {
 namespace {

@@ -10,12 +10,12 @@
 #include <thread>
 
 #include "core/json_value.h"
+#include "planner/coschedule/admission/queue.h"
 #include "planner/coschedule/baselines.h"
 #include "planner/coschedule/cheapest_group.h"
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/optimum.h"
-#include "planner/coschedule/queue.h"
 #include "planner/coschedule/repack.h"
 #include "planner/coschedule/round_robin.h"
 #include "planner/coschedule/trace/workload.h"

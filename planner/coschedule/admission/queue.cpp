@@ -1,4 +1,4 @@
-#include "planner/coschedule/queue.h"
+#include "planner/coschedule/admission/queue.h"
 
 #include <algorithm>
 #include <numeric>
