@@ -1,8 +1,9 @@
 """Checks the documents of tests/data against docs/schemas: usage validate.py SCHEMAS DATA
 
-Every good document must pass. So must none of the damaged ones below, and of DATA/bad those whose fault a schema
-can express. cases.json beside this file holds changes to good documents, accepted and refused; the parsers are
-held to the same by tests/documents/schema_cases_test.cpp. Exit code 0 all well, 1 not, 77 python3-jsonschema is missing.
+Every good document must pass, those of past versions and of the newest too (DATA/versions). So must none of the damaged
+ones below, and of DATA/bad those whose fault a schema can express. cases.json beside this file holds changes to good
+documents, accepted and refused; the parsers are held to the same by tests/documents/schema_cases_test.cpp. Exit code 0 all
+well, 1 not, 77 python3-jsonschema is missing.
 """
 
 import copy
@@ -144,6 +145,13 @@ def main(schema_folder, data):
     for name, kind in REFUSED.items():
         if make_validator(schemas, kind).is_valid(load(data / "bad" / f"{name}.json")):
             faults.append(f"bad/{name}.json: the schema accepts it")
+    for path in sorted(data.glob("versions/*.json")):
+        document = load(path)
+        kind = document["schema"].removeprefix("sextant.").split("/")[0]
+        if f"{kind}.schema.json" in schemas and path.name != "reproduction-1.0.json":  # of an earlier major version
+            errors = make_validator(schemas, kind).iter_errors(document)
+            faults += [f"versions/{path.name}: /{'/'.join(map(str, e.path))}: {e.message}" for e in errors]
+            checked += 1
     faults += case_faults(schemas, data)
     print("\n".join(faults[:50]))
     print(f"{checked} good documents, {refused + len(REFUSED)} bad ones, {len(faults)} faults")
