@@ -213,19 +213,17 @@ Separated separate(const std::vector<ProxyJob>& jobs, const std::vector<GroupRun
 }
 
 // Runs of the group between runs of each job alone: the machine's speed drifts, and falls on both alike. Medians leave
-// out what disturbed a few iterations. A group runs again until the ratio of its runs is known well enough to be compared
-// with the targets, whatever the ratio is.
+// out what disturbed a few iterations.
 void compare_group(unsigned seed, Compared& compared) {
   const Folder folder;
   const std::vector<ProxyJob> jobs = drawn_jobs(seed);
   save_document(folder.file("cluster.json"), one_core());
   for (const ProxyJob& job : jobs) write_documents(folder, job);
-  constexpr std::size_t kMinRuns = 5, kMaxRuns = 15;
-  constexpr double kKnown = 0.03;
+  constexpr int kRepeats = 5;
   std::vector<GroupRun> runs;
   std::vector<std::vector<Phases>> alone(jobs.size()), shared(jobs.size());
   std::vector<std::vector<double>> together(jobs.size());
-  while (runs.size() < kMinRuns || (runs.size() < kMaxRuns && separate(jobs, runs).standard_error > kKnown)) {
+  for (int repeat = 0; repeat < kRepeats; ++repeat) {
     runs.push_back(run_group(folder, jobs));
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       append(alone[j], runs.back().alone[j]);
@@ -244,10 +242,9 @@ void compare_group(unsigned seed, Compared& compared) {
   const bool has_details = std::getenv("SEXTANT_BENCH_DETAILS") != nullptr;
   if (has_details)
     std::fprintf(stderr,
-                 "group %u: %zu runs, simulated %.4f s, measured %.4f s, ratio %.3f +- %.3f, %.3f with the "
-                 "phases measured together",
-                 seed, runs.size(), simulated, median(all), ratio, separated.standard_error,
-                 separated.ratio_of_shared);
+                 "group %u: simulated %.4f s, measured %.4f s, ratio %.3f +- %.3f, %.3f with the phases "
+                 "measured together",
+                 seed, simulated, median(all), ratio, separated.standard_error, separated.ratio_of_shared);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const double solo_s = median_iteration_s(alone[j]), shared_s = median_iteration_s(shared[j]);
     compared.slowdown_error.push_back(std::abs(simulated / median(together[j]) - 1));
