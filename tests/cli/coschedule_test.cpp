@@ -404,7 +404,7 @@ class Requests {
 
 // A process that is killed and comes back, and one that hangs.
 TEST_F(Coschedule, RunSaysWhatJobsAreAndTakesPermitsOfHungOnesBack) {
-  ASSERT_EQ(act("place", {"--job", job("a", 0.1, 0.1)}).exit_code, 0);
+  ASSERT_EQ(act("place", {"--job", job("a", 0.5, 0.5)}).exit_code, 0);
   const std::string socket = folder_.file("permits");
   std::future<Printed> server = std::async(std::launch::async, [&] {
     return act("run", {"--socket", socket, "--until-left", "--max-overrun", "2", "--patience", "0.05"});
