@@ -191,10 +191,10 @@ double spread_of_runs(const std::vector<GroupRun>& runs, std::size_t job, double
   return spread_of(medians);
 }
 
-// Two numbers that separate noise of the machine from a fault of the simulation. The ratio of each run has the speed of the machine of
-// its own minutes in both of its parts, so that its spread is the noise of the comparison. A simulation with the phases that
-// were measured together leaves out what sharing does to a phase (switches, caches, the memory's bandwidth): what is wrong
-// then is the order of the phases, or the time between them.
+// Two numbers that separate noise of the machine from a fault of the simulation. Both parts of a run's ratio were
+// measured within the same minutes, at one speed of the machine, so that the spread of the ratios is the noise of the
+// comparison. A simulation with the phases that were measured together leaves out what sharing does to a phase
+// (switches, caches, the memory's bandwidth): what is wrong then is the order of the phases, or the time between them.
 struct Separated {
   double standard_error = 0;  // of the mean ratio of the runs
   double ratio_of_shared = 0;

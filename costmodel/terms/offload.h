@@ -1,9 +1,10 @@
 // Traffic over the link to the host: not in the appendix, which keeps every state on its device.
 //
 // offload_weights: the states of the task (weights; in training the optimizer's state too, and gradients if they
-// are copied) are loaded before it and stored after it. offload_activations: activations for the backward pass go out and come back,
-// once per layer and micro-batch, for all layers or a given number per stage; they overlap with the computation
-// of other layers (offload_overlap). host_link_efficiency: share of the link's bandwidth that is reached.
+// are copied) are loaded before it and stored after it. offload_activations: activations for the backward pass go
+// out and come back, once per layer and micro-batch, for all layers or a given number per stage; they overlap with
+// the computation of other layers (offload_overlap). host_link_efficiency: share of the link's bandwidth that is
+// reached.
 #pragma once
 
 #include "costmodel/problem/problem.h"
