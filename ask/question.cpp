@@ -70,6 +70,23 @@ void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow&
   workflow.response_tokens = text("--response-tokens", options.response_tokens, kResponseTokens);
 }
 
+void set_turns(const WorkflowOptions& options, Assumptions& assumed, Workflow& workflow) {
+  const bool has_environment = options.environment_s > 0 || options.observation_tokens > 0;
+  if (options.turns <= 1) {
+    if (has_environment)
+      throw_bad_input(
+          "--environment-seconds, --observation-tokens: a sequence meets its environment between two turns; "
+          "give "
+          "--turns 2 or more");
+    return;
+  }
+  workflow.turns = options.turns;
+  workflow.environment_s_per_turn = options.environment_s;
+  workflow.observation_tokens_per_turn = options.observation_tokens;
+  if (options.environment_s == 0) assumed.add("--environment-seconds 0");
+  if (options.observation_tokens == 0) assumed.add("--observation-tokens 0");
+}
+
 // The seconds of a response in "rule=SECONDS", 0 of "rule"; none if a model scores.
 std::optional<double> rule_s(const std::string& reward_model) {
   constexpr double kMaxSeconds = 1000;
@@ -182,6 +199,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
   workflow.mini_batches = assumed.value_or("--mini-batches", options.mini_batches, 1);
   check_counts(workflow, notes);
   set_lengths(options, assumed, workflow);
+  set_turns(options, assumed, workflow);
   workflow.name = std::string(name_of(options.algorithm)) + " of " + workflow.models.at("actor").name;
   workflow.check();
   assumed.tell(notes);

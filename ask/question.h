@@ -26,7 +26,9 @@ struct WorkflowOptions {
   int responses = 0;
   int mini_batches = 0;
   std::string prompt_tokens, response_tokens, lengths;
-  Precision precision = Precision::bf16;  // of weights, activations and arithmetic
+  double turns = 0;  // of a response; between two of them a sequence waits for its environment
+  double environment_s = 0, observation_tokens = 0;  // of each wait
+  Precision precision = Precision::bf16;             // of weights, activations and arithmetic
 };
 
 struct ClusterOptions {

@@ -140,6 +140,12 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
     script.notes.push_back("note: the workflow computes in " + std::string(name_of(loaded.workflow.precision)) +
                            ", which the script does not say: set it in the configuration of " +
                            loaded.profile->family);
+  if (loaded.workflow.turns > 1)
+    script.notes.push_back(
+        "note: the workflow has " + format_number(loaded.workflow.turns) +
+        " turns, which the script does not say: name the environment or the tools, and the limit of "
+        "turns, in the configuration of " +
+        loaded.profile->family);
   for (const std::string& what : uneven_batches(*loaded.profile, loaded.workflow, exported.plan))
     script.notes.push_back(
         "note: " + what + ": " + loaded.profile->name +

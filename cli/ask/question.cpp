@@ -51,6 +51,14 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
          "Lengths of responses: 4096, or mean=1500,max=4096 (the default), or with median= and sigma=");
   option("--lengths", workflow.lengths,
          "Samples of both: lines of JSON with prompt_tokens and response_tokens");
+  option("--turns", workflow.turns,
+         "Turns of a response, with waits for its environment (tools) between them (default 1)")
+      .check(number_between(1, 1e6));
+  option("--environment-seconds", workflow.environment_s, "Seconds of each wait between two turns (default 0)")
+      .check(number_between(0, 1e6));
+  option("--observation-tokens", workflow.observation_tokens,
+         "Tokens that the environment adds between two turns (default 0)")
+      .check(number_between(0, 1e8));
   option("--reward-model", workflow.reward_model,
          "Model that scores responses, or rule=SECONDS for each response, on the host (default: rule=0; PPO of "
          "frameworks that score with a model: the actor's shape)");

@@ -84,6 +84,24 @@ TEST(Question, ARuleTakesTheSecondsThatItIsGiven) {
   }
 }
 
+// Four waits of 30 s, and 400 tokens of tools more in each response.
+TEST(Question, TurnsWaitForTheirEnvironment) {
+  const std::string asked =
+      "predict --gpus 4x8xH100 --model Qwen3-14B --framework verl --train fsdp=32 --rollout tp=2 --turns 5";
+  const auto iteration_s = [](const std::string& words) {
+    const Printed printed = sextant(words + " --json");
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return Json::parse(printed.out)["iteration_s"].get<double>();
+  };
+  EXPECT_THAT(sextant(asked).err, HasSubstr("--environment-seconds 0, --observation-tokens 0"));
+  const double at_once = iteration_s(asked), waiting = iteration_s(asked + " --environment-seconds 30");
+  EXPECT_NEAR(waiting - at_once, 120, 1);
+  EXPECT_GT(iteration_s(asked + " --environment-seconds 30 --observation-tokens 400"), waiting);
+  const Printed alone = sextant("plan --gpus 8xH100 --model Qwen3-8B --environment-seconds 3");
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("give --turns 2 or more"));
+}
+
 TEST(Question, PpoTakesARule) {
   const std::string asked = "predict --gpus 8xH100 --model Qwen3-8B --algorithm ppo --prompts 512 ";
   const std::string layout = " --train fsdp=8 --rollout tp=2", verl = asked + "--framework verl" + layout;
