@@ -94,9 +94,9 @@ void cost_over_optimum(benchmark::State& state, Profile profile, int seeds, doub
   state.counters["target_bound_gap"] = 0.05;
 }
 void mixed(benchmark::State& state) { cost_over_optimum(state, Profile::mixed, 100, 1.03); }
-void balanced(benchmark::State& state) { cost_over_optimum(state, Profile::balanced, 20, 1.08); }
-void rollout_heavy(benchmark::State& state) { cost_over_optimum(state, Profile::rollout_heavy, 20, 1.08); }
-void train_heavy(benchmark::State& state) { cost_over_optimum(state, Profile::train_heavy, 20, 1.08); }
+void balanced(benchmark::State& state) { cost_over_optimum(state, Profile::balanced, 100, 1.08); }
+void rollout_heavy(benchmark::State& state) { cost_over_optimum(state, Profile::rollout_heavy, 100, 1.08); }
+void train_heavy(benchmark::State& state) { cost_over_optimum(state, Profile::train_heavy, 100, 1.08); }
 BENCHMARK(mixed)->Name("coschedule.cost_over_optimum")->Unit(benchmark::kSecond)->Iterations(1);
 BENCHMARK(balanced)->Name("coschedule.cost_over_optimum_balanced")->Unit(benchmark::kSecond)->Iterations(1);
 BENCHMARK(rollout_heavy)

@@ -33,6 +33,13 @@ Workflow with_longest_responses(Workflow workflow) {
   return workflow;
 }
 
+Workflow with_prompt_environments(Workflow workflow) {
+  workflow.environment_s_per_turn = 0;
+  workflow.rollout.environment_deviation_s_per_turn = 0;
+  workflow.rollout.environments = 0;
+  return workflow;
+}
+
 // The 90 % intervals of both phases. That of training, which is what rollout and transfers leave of an iteration, has the
 // relative width of the whole iteration's.
 void set_intervals(const Workflow& workflow, const Prediction& prediction, coschedule::Job& job) {
@@ -88,9 +95,11 @@ Suspended suspended_on(const LoadedInputs& loaded, const Prediction& prediction,
   return largest;
 }
 
-// Lengths of the workflow, with shares for which typical phases take what the model predicts for them.
+// Lengths of the workflow, with shares for which typical phases take what the model predicts for them. environment_s: of
+// both rollouts.
 coschedule::Responses responses_of(const Workflow& workflow, const TaskPlan& generation,
-                                   const PredictedPhases& bounds, const PredictedPhases& typical) {
+                                   const PredictedPhases& bounds, const PredictedPhases& typical,
+                                   double environment_s) {
   coschedule::Responses responses;
   responses.tokens = workflow.response_tokens;
   responses.count = std::max(1, workflow.sequences());
@@ -99,8 +108,9 @@ coschedule::Responses responses_of(const Workflow& workflow, const TaskPlan& gen
                longest = responses.tokens.longest_of(responses.count) / max;
   if (mean >= 1) return responses;
   if (longest > mean)
-    responses.batch_share =
-        std::clamp((longest - typical.rollout_s / bounds.rollout_s) / (longest - mean), 0.0, 1.0);
+    responses.batch_share = std::clamp(
+        (longest - (typical.rollout_s - environment_s) / (bounds.rollout_s - environment_s)) / (longest - mean),
+        0.0, 1.0);
   responses.fixed_training_share =
       std::clamp((typical.training_s / bounds.training_s - mean) / (1 - mean), 0.0, 1.0);
   return responses;
@@ -156,9 +166,16 @@ coschedule::Job job_of(const JobQuestion& question) {
   job.rollout_warm_start_s = rollout.warm_start_s;
   job.training_warm_start_s = trained.warm_start_s;
   set_intervals(longest, bound, job);
-  job.responses = responses_of(workflow, generation, bounds, typical);
-  job.typical_fraction =
-      std::min(1.0, (typical.rollout_s + typical.training_s) / (bounds.rollout_s + bounds.training_s));
+  if (workflow.turns > 1) {
+    const Workflow prompt = with_prompt_environments(longest);
+    job.turns = workflow.turns;
+    job.environment_s_per_turn =
+        (bounds.rollout_s - phases_predicted(prompt, predicted(prompt)).rollout_s) / (job.turns - 1);
+  }
+  const double environment_s = job.environment_s();
+  job.responses = responses_of(workflow, generation, bounds, typical, environment_s);
+  job.typical_fraction = std::min(1.0, (typical.rollout_s + typical.training_s - environment_s) /
+                                           (bounds.rollout_s + bounds.training_s - environment_s));
   return job;
 }
 

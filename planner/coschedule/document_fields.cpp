@@ -46,6 +46,13 @@ Kind<Interval> phase_interval() {
 
 Kind<double> part_of_one() { return number_from_to(0, 1, "expected a share from 0 to 1"); }
 
+void require_time_to_decode(const JsonView& object, Job& job) {
+  if (job.environment_s() < job.rollout_s) return;
+  object.required("environment_s_per_turn")
+      .fail("the waits between turns take " + format_seconds(job.environment_s()) +
+            ", at least all of rollout_s");
+}
+
 void require_bound(const JsonView& object, Responses& responses) {
   const double longest = responses.tokens.max_tokens();
   if (longest <= 0) object.required("tokens").fail("expected responses of at least one token");
@@ -103,6 +110,11 @@ const Fields<Job>& job_fields() {
       optional("training_warm_start_s", &Job::training_warm_start_s, seconds(), "The same for training."),
       optional("responses", &Job::responses, object(responses_fields()),
                "Lengths of the responses, which decide what iterations take; missing: typical_fraction does."),
+      optional("turns", &Job::turns, number_from_to(1, 1e6, "expected a number from 1 to 1e6"),
+               "Parts of a response, between two of which a sequence waits for its environment."),
+      optional("environment_s_per_turn", &Job::environment_s_per_turn, seconds(),
+               "Wait between two turns, which is part of `rollout_s` and does not change with the lengths.")
+          .then(require_time_to_decode),
       optional(
           "colocated_rollout_s", &Job::colocated_rollout_s, seconds(),
           "Rollout on the training nodes instead, for the baselines that use these alone; 0: as rollout_s."),

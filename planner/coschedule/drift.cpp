@@ -31,7 +31,7 @@ double length_factor(double drift, double progress) {
 PhaseTimes drifted_times(const Job& job, double factor) {
   if (job.responses) return times_of(job, typical_batch(with_longer_responses(*job.responses, factor)));
   PhaseTimes times = typical_times(job);
-  times.rollout_s *= factor;
+  times.rollout_s += (factor - 1) * (times.rollout_s - job.environment_s());
   times.training_s *= factor;
   return times;
 }
@@ -41,7 +41,7 @@ Job with_drifted_profile(const Job& job, double factor) {
   if (job.responses) {
     drifted.responses = with_longer_responses(*job.responses, factor);
   } else {
-    drifted.rollout_s *= factor;
+    drifted.rollout_s += (factor - 1) * job.decoding_s();
     drifted.training_s *= factor;
   }
   return drifted;

@@ -37,8 +37,8 @@ inline constexpr double kWeaveThreshold = 0.8;  // share of the responses that h
 // All groups of both pools: what `sextant coschedule` reads and writes.
 struct Placement {
   static constexpr std::string_view kKind = "placement";
-  static constexpr SchemaVersion kVersion{1,
-                                          3};  // 1.1: turns; 1.2: tail_threshold, GPUs of jobs; 1.3: bandwidths
+  // 1.1: turns of groups; 1.2: tail_threshold, GPUs of jobs; 1.3: bandwidths; 1.4: turns of responses.
+  static constexpr SchemaVersion kVersion{1, 4};
 
   Pools pools;
   std::vector<Group> groups;

@@ -42,7 +42,11 @@ struct Job {
   double rollout_warm_start_s = 0;     // states from the host to the GPUs, if other jobs use the node
   double training_warm_start_s = 0;    // likewise
   std::optional<Responses> responses;  // lengths, which decide what iterations really take
-  double colocated_rollout_s = 0;      // rollout_s on the training nodes instead; 0: the same as rollout_s
+  // Parts of a response, between two of which a sequence waits for its environment. The waits are part of rollout_s, and
+  // take as long whatever the lengths are.
+  double turns = 1;
+  double environment_s_per_turn = 0;
+  double colocated_rollout_s = 0;  // rollout_s on the training nodes instead; 0: the same as rollout_s
   // Types of the GPUs that the times are of; empty: not stated, and any.
   std::string rollout_node_type, training_node_type;
   double length_drift = 0;  // over the run (drift.h); 0: none
@@ -54,6 +58,10 @@ struct Job {
   double duration_s = 0;        // running alone
   double typical_fraction = 1;  // of the bounds: phases of a typical iteration, for jobs without `responses`
 
+  // The waits of a sequence for its environment, all together; less than rollout_s.
+  [[nodiscard]] double environment_s() const { return (turns - 1) * environment_s_per_turn; }
+  // The rest of rollout_s, in which tokens are generated.
+  [[nodiscard]] double decoding_s() const { return rollout_s - environment_s(); }
   // The time of an iteration alone.
   [[nodiscard]] double solo_s() const { return rollout_s + training_s + sync_s; }
   [[nodiscard]] double max_iteration_s() const { return max_slowdown * solo_s(); }
@@ -104,7 +112,7 @@ struct Pools {
 // Jobs that arrive, for `sextant coschedule simulate`; by arrival.
 struct JobTrace {
   static constexpr std::string_view kKind = "job_trace";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: GPUs of jobs; 1.2: bandwidths, on_drift
+  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: GPUs of jobs; 1.2: bandwidths, on_drift; 1.3: turns
 
   Pools pools;
   std::vector<Job> jobs;
@@ -118,7 +126,8 @@ struct JobTrace {
 // A job on its own document, for `sextant coschedule place`.
 struct JobDocument {
   static constexpr std::string_view kKind = "job";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: GPUs; 1.2: weight_bytes, on_drift, intervals
+  static constexpr SchemaVersion kVersion{1,
+                                          3};  // 1.1: GPUs; 1.2: weight_bytes, on_drift, intervals; 1.3: turns
 
   Job job;
 

@@ -3,7 +3,8 @@
 // All responses of an iteration start together, and a decode step takes (1 - b) + b u of a step with the whole batch
 // while the share u of the responses is still generated; b is batch_share. With n responses of lengths L_i and the
 // bound T of a rollout in which all have the maximum M, token x is reached after
-//   t(x) = T ((1 - b) x + b mean_i min(L_i, x)) / M.
+//   t(x) = E + (T - E) ((1 - b) x + b mean_i min(L_i, x)) / M,
+// where E is what a sequence waits for its environment (Job::environment_s), whatever its length.
 // b = 0: every step takes the same time, as decode of small batches does. Training takes the share
 // fixed_training_share of its bound, and the rest in proportion to the mean length (section 3.2: training cost scales
 // linearly with the number of generated tokens).

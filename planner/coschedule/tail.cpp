@@ -54,13 +54,14 @@ TailMoves improved(const RunningGroup& running, TailMoves best) {
 PhaseTimes times_of(const Job& job, const Batch& batch) {
   const Responses& responses = *job.responses;
   const double fixed = responses.fixed_training_share;
-  return {job.rollout_s * share_at(responses, batch, batch.longest()),
+  return {job.environment_s() + job.decoding_s() * share_at(responses, batch, batch.longest()),
           job.training_s * (fixed + (1 - fixed) * batch.mean() / responses.bound_tokens()), job.sync_s};
 }
 
 PhaseTimes typical_times(const Job& job) {
   if (job.responses) return times_of(job, typical_batch(*job.responses));
-  return {job.rollout_s * job.typical_fraction, job.training_s * job.typical_fraction, job.sync_s};
+  return {job.environment_s() + job.decoding_s() * job.typical_fraction, job.training_s * job.typical_fraction,
+          job.sync_s};
 }
 
 std::optional<TailSplit> split_rollout(const Job& job, const Batch& batch, double threshold) {
@@ -76,8 +77,8 @@ std::optional<TailSplit> split_rollout(const Job& job, const Batch& batch, doubl
   const double tail_share = ((1 - responses.batch_share) * (batch.longest() - at) +
                              responses.batch_share * fuller * (batch.mean() - batch.mean_up_to(at))) /
                             responses.bound_tokens();
-  split.head_s = job.rollout_s * share_at(responses, batch, at);
-  split.tail_s = job.rollout_s * tail_share + responses.migration_s;
+  split.head_s = job.environment_s() + job.decoding_s() * share_at(responses, batch, at);
+  split.tail_s = job.decoding_s() * tail_share + responses.migration_s;
   return split;
 }
 

@@ -206,6 +206,14 @@ TEST_F(Coschedule, RefusesWrongInput) {
   EXPECT_THAT(refusal("simulate", {"--policy", "best"}), HasSubstr("weave"));
   ASSERT_EQ(act("place", {"--job", job("a", 60, 40)}).exit_code, 0);
   EXPECT_THAT(refusal("place", {"--job", job("a", 60, 40)}), HasSubstr("is placed already"));
+  Job waiting;
+  waiting.name = "waiting";
+  waiting.rollout_s = waiting.training_s = 60;
+  waiting.turns = 4;
+  waiting.environment_s_per_turn = 20;
+  save_document(folder_.file("waiting.json"), JobDocument{waiting});
+  EXPECT_THAT(refusal("place", {"--job", folder_.file("waiting.json")}),
+              HasSubstr("the waits between turns take 60.0 s, at least all of rollout_s"));
 }
 
 TEST_F(Coschedule, SimulatesAndCompares) {
@@ -491,6 +499,36 @@ TEST_F(Coschedule, APlanBecomesAJob) {
   EXPECT_NEAR(job.rollout_host_bytes, 4 * 8.2e9 * 2, 0.1 * 4 * 8.2e9 * 2);
   EXPECT_GT(job.training_host_bytes, 8.2e9 * 12);
   EXPECT_GT(job.training_warm_start_s, 0);
+}
+
+// Five turns with waits of 20 s between them, 80 s together, which typical iterations wait for in full.
+TEST_F(Coschedule, AJobOfSeveralTurnsKeepsItsWaits) {
+  const auto ask = [&](const std::string& action, const std::vector<std::string>& more) {
+    std::vector<std::string> words{action};
+    words.insert(words.end(), more.begin(), more.end());
+    const Printed printed = run_sextant(words);
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  };
+  ask("predict", {"--gpus", "2x8xH100", "--model", "Qwen/Qwen3-8B", "--prompts", "64", "--train",
+                  "fsdp=8,gpus=8-15", "--rollout", "tp=2,dp=4,gpus=0-7", "--plan-out",
+                  folder_.file("plan.json"), "--save-inputs", folder_.file("")});
+  Workflow workflow = load_document<Workflow>(folder_.file("workflow.json")).content;
+  const auto job_of_it = [&](const std::string& name) {
+    save_document(folder_.file("workflow.json"), workflow);
+    ask("coschedule",
+        {"job", "--cluster", folder_.file("cluster.json"), "--workflow", folder_.file("workflow.json"),
+         "--plan", folder_.file("plan.json"), "--name", name, "--out", folder_.file(name)});
+    return load_document<JobDocument>(folder_.file(name)).content.job;
+  };
+  workflow.turns = 5;
+  const Job at_once = job_of_it("at-once");
+  workflow.environment_s_per_turn = 20;
+  const Job waits = job_of_it("waits");
+  EXPECT_DOUBLE_EQ(waits.turns, 5);
+  EXPECT_NEAR(waits.environment_s_per_turn, 20, 0.2);
+  EXPECT_NEAR(waits.rollout_s - at_once.rollout_s, 80, 0.8);
+  EXPECT_NEAR(coschedule::typical_times(waits).rollout_s - coschedule::typical_times(at_once).rollout_s, 80,
+              0.8);
 }
 
 }  // namespace

@@ -51,6 +51,16 @@ TEST(Drift, LengthsStopAtTheMaximum) {
   EXPECT_NEAR(drifted_times(of, 3).training_s, 50, 1e-9);
 }
 
+// 60 s of generation become 90 s, 40 s of waits stay.
+TEST(Drift, WaitsForEnvironmentsStay) {
+  Job waiting = job("a", 100, 50);
+  waiting.turns = 3;
+  waiting.environment_s_per_turn = 20;
+  EXPECT_NEAR(drifted_times(waiting, 1.5).rollout_s, 130, 1e-9);
+  EXPECT_NEAR(with_drifted_profile(waiting, 1.5).rollout_s, 130, 1e-9);
+  EXPECT_NEAR(with_drifted_profile(waiting, 1.5).training_s, 75, 1e-9);
+}
+
 // Ten steps at 1.025, 1.075, ... 1.475 of the first lengths: 1.25 on average. Alone, drift slows nothing down.
 TEST(Drift, AJobAloneRunsLongerAndKeepsItsPromise) {
   const Simulation result = simulated("weave", {test::pools(), {running(job("a", 60, 40, 1.01), 0, 1000, 1)}});

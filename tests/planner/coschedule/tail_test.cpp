@@ -44,6 +44,22 @@ TEST(Times, FollowTheLongestResponseAndTheMeanBatch) {
   EXPECT_NEAR(times_of(fixed, batch).training_s, 34, 1e-9);
 }
 
+// A rollout of 100 s has waits of 40 s between five turns. A batch of which no response has more than half of the tokens
+// takes half of the other 60 s, and the waits.
+TEST(Times, WaitsForEnvironmentsDoNotDependOnTheLengths) {
+  Job waiting = with_lengths(job("a", 100, 50));
+  waiting.turns = 5;
+  waiting.environment_s_per_turn = 10;
+  EXPECT_NEAR(times_of(waiting, Batch({20, 50})).rollout_s, 70, 1e-9);
+  EXPECT_NEAR(times_of(waiting, Batch({100, 100})).rollout_s, 100, 1e-9);
+  const TailSplit split = split_rollout(waiting, two_of_ten_are_long(), 0.8).value();
+  EXPECT_NEAR(split.head_s, 40 + 12, 1e-9);
+  EXPECT_NEAR(split.tail_s, 48, 1e-9);
+  waiting.responses.reset();
+  waiting.typical_fraction = 0.5;
+  EXPECT_NEAR(typical_times(waiting).rollout_s, 70, 1e-9);
+}
+
 // At 80 % the head has 20 tokens; two of ten responses need two of ten workers, where their batch is as large as at the
 // start. On three workers of ten, 2 of 10 responses need one.
 TEST(SplitRollout, TheTailTakesTheWorkersOfItsShare) {
