@@ -70,7 +70,8 @@ std::string only_type_of(const Cluster& cluster, const std::set<DeviceId>& devic
                   *types.rbegin() + "; a pool has one");
 }
 
-// The states that the host of a node holds and the time that its links need for them; the largest of some nodes.
+// The states that the host of a node holds and the time that its links need for them; the largest of some nodes. What the
+// plan itself offloads is in the host all the time, and its way back is part of the phase.
 struct Suspended {
   double host_bytes = 0, warm_start_s = 0;
 };
@@ -81,6 +82,12 @@ Suspended suspended_on(const LoadedInputs& loaded, const Prediction& prediction,
   const Cluster& cluster = loaded.cluster;
   std::map<NodeId, double> bytes;
   Suspended largest;
+  for (const NodeId node : nodes) {
+    const std::string& name = cluster.nodes()[node.index()].name;
+    for (const HostMemory& memory : prediction.host_memory) {
+      if (memory.node == name) bytes[node] = memory.needed_bytes;
+    }
+  }
   for (const DeviceMemory& memory : prediction.memory) {
     const NodeId node = cluster.node_of(memory.device);
     if (!nodes.contains(node)) continue;

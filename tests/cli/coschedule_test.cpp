@@ -501,6 +501,27 @@ TEST_F(Coschedule, APlanBecomesAJob) {
   EXPECT_GT(job.training_warm_start_s, 0);
 }
 
+// ROLL moves states to the host between phases: they are there while the job is suspended, too.
+TEST_F(Coschedule, OffloadedStatesAreInTheHostOfASuspendedJob) {
+  const auto ask = [&](std::vector<std::string> words) {
+    for (const char* word : {"--gpus", "2x8xH100", "--model", "Qwen/Qwen3-8B", "--prompts", "64", "--algorithm",
+                             "ppo", "--reward-model", "rule=0.01", "--framework", "roll"})
+      words.emplace_back(word);
+    const Printed printed = run_sextant(words);
+    ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  };
+  ask({"predict", "--train", "tp=2,dp=4,gpus=8-15", "--rollout", "tp=2,dp=4,gpus=0-7", "--plan-out",
+       folder_.file("plan.json"), "--out", folder_.file("prediction.json")});
+  ask({"coschedule", "job", "--name", "ppo", "--plan", folder_.file("plan.json"), "--out",
+       folder_.file("ppo.json")});
+  const Job job = load_document<JobDocument>(folder_.file("ppo.json")).content.job;
+  const Prediction prediction = load_document<Prediction>(folder_.file("prediction.json")).content;
+  ASSERT_EQ(prediction.host_memory.size(), 2U);
+  EXPECT_GT(prediction.host_memory[0].needed_bytes, 0);
+  EXPECT_GE(job.rollout_host_bytes, prediction.host_memory[0].needed_bytes);
+  EXPECT_GE(job.training_host_bytes, prediction.host_memory[1].needed_bytes);
+}
+
 // Five turns with waits of 20 s between them, 80 s together, which typical iterations wait for in full.
 TEST_F(Coschedule, AJobOfSeveralTurnsKeepsItsWaits) {
   const auto ask = [&](const std::string& action, const std::vector<std::string>& more) {
