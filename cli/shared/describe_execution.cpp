@@ -1,5 +1,7 @@
 #include "cli/shared/describe_execution.h"
 
+#include <algorithm>
+
 #include "core/units.h"
 
 namespace sextant::cli {
@@ -17,6 +19,14 @@ class Phrases {
   std::string text_;
 };
 
+// Sequence parallelism is among the devices of a tensor-parallel group.
+bool has_tensor_parallel(const TaskPlan& task) {
+  return std::any_of(task.replicas.begin(), task.replicas.end(), [&](const Replica& replica) {
+    return std::any_of(replica.stages.begin(), replica.stages.end(),
+                       [&](const Stage& stage) { return task.tensor_parallel(stage) > 1; });
+  });
+}
+
 void add_parallelism(const TaskPlan& task, Phrases& phrases) {
   const Execution& execution = task.execution;
   phrases.add_if(execution.context_parallel > 1, "cp" + std::to_string(execution.context_parallel));
@@ -27,7 +37,7 @@ void add_parallelism(const TaskPlan& task, Phrases& phrases) {
       shards,
       "ZeRO " + std::to_string(execution.zero_stage) +
           (execution.sharded_over > 0 ? " over " + std::to_string(execution.sharded_over) + " devices" : ""));
-  phrases.add_if(execution.sequence_parallel, "sequence parallel");
+  phrases.add_if(execution.sequence_parallel && has_tensor_parallel(task), "sequence parallel");
 }
 
 void add_batches(const TaskPlan& task, TaskKind kind, Phrases& phrases) {

@@ -115,6 +115,20 @@ TEST(CrossValidationKeys, CustomaryIsTheFirstWithFourGroups) {
   EXPECT_EQ(customary_leave_out(runs), std::nullopt);
 }
 
+TEST(RandomFolds, HoldEveryRunOutOnce) {
+  const Runs runs = synthetic_runs(synthetic_truth());
+  const std::vector<Fold> folds = random_folds(runs, 5, 1);
+  ASSERT_EQ(folds.size(), 5U);
+  std::multiset<std::string> held_out;
+  for (const Fold& fold : folds) {
+    held_out.insert(fold.held_out.begin(), fold.held_out.end());
+    EXPECT_EQ(fold.fit.size() + fold.held_out.size(), runs.runs.size());
+  }
+  EXPECT_EQ(held_out.size(), runs.runs.size());
+  EXPECT_EQ(std::set<std::string>(held_out.begin(), held_out.end()).size(), runs.runs.size());
+  EXPECT_THROW((void)random_folds(runs, 1, 1), Error);
+}
+
 TEST(FewRuns, FitsSoManyAndHoldsOutTheRest) {
   const Runs runs = synthetic_runs(synthetic_truth());
   const std::vector<Fold> folds = few_runs(runs, 5, 3, 1);

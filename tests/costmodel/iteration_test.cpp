@@ -60,6 +60,14 @@ TEST(TaskCost, TrainingAddsDataParallelAfterTheSlowestReplica) {
   EXPECT_DOUBLE_EQ(cost.time_s, 1612.8 + 806.4 + 8.4);
 }
 
+TEST(TaskCost, NamesTheReplicaThatIsLast) {
+  TaskPlan plan;
+  plan.replicas = {{0.1, {stage(3, {0})}}, {0.9, {stage(3, {1})}}};
+  plan.micro_batch_sequences = 1;
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(plan));
+  EXPECT_EQ(task_cost(small.problem, small.work("reference_inference")).critical_replica, 1);
+}
+
 TEST(TaskCost, TensorParallelismHidesBesideComputation) {
   // Two devices share three layers; 24 all-reduces of 192 bytes over 1 s + n / 100 take 70.08 s.
   constexpr double kReduced = 24 * 2.92, kFlop = 12 * 3 * 3584 / 2.0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,14 @@ TEST(UniformClusterTest, PutsRacksIntoZones) {
   const Cluster racks = uniform_cluster(gb200, 128, 64);
   EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{63}).bytes_per_s.value, gb200.within_node.bytes_per_s.value);
   EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{64}).bytes_per_s.value, gb200.between_racks->bytes_per_s.value);
+}
+
+// 37 nodes of four GPUs need three racks of 18 nodes at most: 13, 13 and 11.
+TEST(UniformClusterTest, FillsTheFewestRacksEvenly) {
+  const Cluster cluster = uniform_cluster(published().gpu("GB200"), 148);
+  std::map<std::string, int> nodes;
+  for (const Node& node : cluster.nodes()) ++nodes[node.zone];
+  EXPECT_EQ(nodes, (std::map<std::string, int>{{"rack0", 13}, {"rack1", 13}, {"rack2", 11}}));
 }
 
 // ---- plans, workflows, runs ----

@@ -129,6 +129,18 @@ TEST(PairMeasurement, WaitsForAHostThatTakesNothingAtFirst) {
   EXPECT_GT(rate.bytes_per_s, 0);
 }
 
+// Slow start takes a number of round trips, but neither less than 0.3 s nor more than 5 s are left out.
+TEST(Streams, WarmUpFollowsTheRoundTripWithinLimits) {
+  const auto warm_up_s = [](double round_trip_s) {
+    StreamOptions stream;
+    stream.round_trip_s = round_trip_s;
+    return meter_options(stream).warm_up_s;
+  };
+  EXPECT_DOUBLE_EQ(warm_up_s(1e-5), 0.3);
+  EXPECT_DOUBLE_EQ(warm_up_s(10), 5);
+  EXPECT_DOUBLE_EQ(warm_up_s(0.1) / warm_up_s(0.08), 1.25);
+}
+
 // However far apart: every stream has time for twice the bins that it needs, and the whole for all its parts.
 TEST(PairMeasurement, TheLimitFollowsFromTheRoundTrip) {
   constexpr double kHandshakes = 6 * 3;  // round trips, all streams of a part at the same time
