@@ -5,13 +5,13 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/bound/cost_bound.h"
+#include "planner/coschedule/bound/optimum.h"
 #include "planner/coschedule/check_placement.h"
-#include "planner/coschedule/cost_bound.h"
-#include "planner/coschedule/optimum.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/rounds.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/baselines.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "planner/coschedule/trace/workload.h"
 
 namespace sextant::coschedule {

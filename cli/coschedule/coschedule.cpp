@@ -9,7 +9,7 @@
 #include "cli/coschedule/trace_commands.h"
 #include "cli/shared/command.h"
 #include "core/units.h"
-#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/simulation/baselines.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/coschedule/coschedule_job.h"
 #include "planner/coschedule/control/permit_server.h"
-#include "planner/coschedule/repack.h"
+#include "planner/coschedule/simulation/repack.h"
 #include "planner/coschedule/tail.h"
 #include "planner/coschedule/trace/workload.h"
 #include "planner/exact/work_budget.h"

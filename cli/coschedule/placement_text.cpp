@@ -7,8 +7,8 @@
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
+#include "planner/coschedule/bound/cost_bound.h"
 #include "planner/coschedule/chance.h"
-#include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/rounds.h"
 #include "planner/coschedule/tail.h"
 

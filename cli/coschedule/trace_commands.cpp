@@ -8,8 +8,8 @@
 #include "cli/shared/table.h"
 #include "core/in_file.h"
 #include "core/units.h"
-#include "planner/coschedule/baselines.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/baselines.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {

@@ -4,6 +4,7 @@
 #include "documents/field_tables.h"
 #include "lab/cli/lab_commands.h"
 #include "planner/coschedule/document_fields.h"
+#include "planner/coschedule/simulation/simulation_fields.h"
 
 namespace sextant::cli {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "documents/values/fields.h"
 #include "planner/coschedule/group.h"
-#include "planner/coschedule/simulate.h"
 
 namespace sextant::coschedule {
 
@@ -15,8 +14,5 @@ namespace sextant::coschedule {
 [[nodiscard]] const Fields<Member>& member_fields();
 [[nodiscard]] const Fields<Group>& group_fields();
 [[nodiscard]] const Fields<Placement>& placement_fields();
-[[nodiscard]] const Fields<SimulatedJob>& simulated_job_fields();
-[[nodiscard]] const Fields<SimulatedState>& simulated_state_fields();
-[[nodiscard]] const Fields<Simulation>& simulation_fields();
 
 }  // namespace sextant::coschedule

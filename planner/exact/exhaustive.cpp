@@ -18,7 +18,7 @@ namespace sextant {
 namespace {
 
 // A layout of one task with all values that do not depend on the other tasks.
-struct Option {
+struct CostedLayout {
   TaskPlan plan;
   std::set<DeviceId> devices;
   double time_s = 0;
@@ -29,7 +29,7 @@ struct Option {
 
 bool same_layout(const TaskPlan& a, const TaskPlan& b) { return a.replicas == b.replicas; }
 
-bool beats(const Option& a, const Option& b) {
+bool beats(const CostedLayout& a, const CostedLayout& b) {
   if (a.time_s > b.time_s) return false;
   for (std::size_t d = 0; d < a.resident_bytes.size(); ++d) {
     if (a.resident_bytes[d] > b.resident_bytes[d] || a.working_bytes[d] > b.working_bytes[d]) return false;
@@ -38,8 +38,8 @@ bool beats(const Option& a, const Option& b) {
 }
 
 // Drops options that another one of the same layout beats; of equal ones the earlier stays.
-std::vector<Option> thin(const std::vector<Option>& options) {
-  std::vector<Option> kept;
+std::vector<CostedLayout> thin(const std::vector<CostedLayout>& options) {
+  std::vector<CostedLayout> kept;
   std::size_t begin = 0;
   while (begin < options.size()) {
     std::size_t end = begin + 1;
@@ -90,7 +90,7 @@ class Search {
       if (!fits(choice)) continue;
       ++feasible;
       for (std::size_t t = 0; t < choice.size(); ++t) {
-        const Option& option = options_[t][choice[t]];
+        const CostedLayout& option = options_[t][choice[t]];
         placed[t] = {workflow_.tasks[t].kind, option.time_s, &option.devices};
       }
       find_transfers(choice);
@@ -168,10 +168,10 @@ class Search {
   std::uint64_t feasible = 0;
 
  private:
-  [[nodiscard]] std::vector<Option> options_of(const Task& task, const TaskChoices& choices) const {
-    std::vector<Option> options;
+  [[nodiscard]] std::vector<CostedLayout> options_of(const Task& task, const TaskChoices& choices) const {
+    std::vector<CostedLayout> options;
     for (TaskPlan& layout : task_layouts(task, workflow_, request_.cluster, request_.limits, choices)) {
-      Option option;
+      CostedLayout option;
       option.plan = std::move(layout);
       option.devices = option.plan.devices();
       Plan alone;
@@ -273,7 +273,7 @@ class Search {
   Hardware<double> hardware_;
   CoefficientValues<double> values_;
   std::vector<double> rooms_;                 // free memory in bytes, by device
-  std::vector<std::vector<Option>> options_;  // by task
+  std::vector<std::vector<CostedLayout>> options_;  // by task
   std::vector<WeightTransfer<double>> transfers_ = weight_transfers<double>(workflow_);
   std::vector<DataEdge> edges_ = data_edges(workflow_, request_.cluster);
   std::map<std::array<std::size_t, 3>, double> data_s_;      // by edge, and the options of both tasks

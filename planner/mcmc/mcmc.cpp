@@ -9,9 +9,9 @@
 namespace sextant {
 namespace {
 
-class Search {
+class McmcSearch {
  public:
-  explicit Search(SearchRun& run)
+  explicit McmcSearch(SearchRun& run)
       : run_(run), evaluator_(run.evaluator()), table_(run), random_(run.request().seed) {}
 
   // A task that no mesh can hold.
@@ -59,7 +59,7 @@ class Search {
 
 PlanResult plan_by_mcmc(const PlanRequest& request) {
   SearchRun run(request, 1);
-  Search search(run);
+  McmcSearch search(run);
   const Task* stranded = search.task_without_options();
   // A table that was cut short says nothing about what could be laid out.
   if (stranded == nullptr) search.run();

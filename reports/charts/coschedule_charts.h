@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "planner/coschedule/group.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "sextant/json.h"
 
 namespace sextant::charts {

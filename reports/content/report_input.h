@@ -8,7 +8,7 @@
 #include "calibrate/accuracy.h"
 #include "documents/explanation.h"
 #include "planner/coschedule/group.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "reports/content/cluster_verdict.h"
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"

@@ -3,8 +3,8 @@
 
 #include "core/json_value.h"
 #include "core/units.h"
+#include "planner/coschedule/bound/cost_bound.h"
 #include "planner/coschedule/check_placement.h"
-#include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/rounds.h"
 #include "reports/charts/coschedule_charts.h"
 #include "reports/content/names.h"

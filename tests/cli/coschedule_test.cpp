@@ -11,7 +11,7 @@
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/control/local_socket.h"
 #include "planner/coschedule/place.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "planner/coschedule/tail.h"
 #include "planner/coschedule/trace/workload.h"
 #include "planner/exact/milp.h"

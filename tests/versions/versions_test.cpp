@@ -15,7 +15,7 @@
 #include "lab/reproduce/reproduction.h"
 #include "planner/coschedule/group.h"
 #include "planner/coschedule/job.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "probes/fleet/compare/cluster_difference.h"
 #include "probes/report/fleet_record.h"
 #include "probes/topology/link_facts.h"

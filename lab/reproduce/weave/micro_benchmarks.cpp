@@ -6,8 +6,8 @@
 #include "core/units.h"
 #include "lab/reproduce/weave/finding.h"
 #include "lab/reproduce/weave/weave.h"
-#include "planner/coschedule/job_level.h"
 #include "planner/coschedule/place.h"
+#include "planner/coschedule/simulation/job_level.h"
 #include "planner/coschedule/tail.h"
 #include "planner/coschedule/trace/workload.h"
 

@@ -4,9 +4,9 @@
 #include "core/units.h"
 #include "lab/reproduce/weave/finding.h"
 #include "lab/reproduce/weave/weave.h"
-#include "planner/coschedule/baselines.h"
-#include "planner/coschedule/optimum.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/bound/optimum.h"
+#include "planner/coschedule/simulation/baselines.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "planner/coschedule/trace/workload.h"
 
 namespace sextant::weave {

@@ -5,8 +5,8 @@
 #include "lab/reproduce/weave/finding.h"
 #include "lab/reproduce/weave/two_weeks_trace.h"
 #include "lab/reproduce/weave/weave.h"
-#include "planner/coschedule/baselines.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/baselines.h"
+#include "planner/coschedule/simulation/simulate.h"
 
 namespace sextant::weave {
 namespace {

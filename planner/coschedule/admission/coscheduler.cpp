@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "core/json_value.h"
+#include "planner/coschedule/bound/cost_bound.h"
 #include "planner/coschedule/chance.h"
 #include "planner/coschedule/check_placement.h"
-#include "planner/coschedule/cost_bound.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/round_robin.h"
 #include "sextant/coschedule.h"

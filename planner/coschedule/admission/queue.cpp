@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-#include "planner/coschedule/optimum.h"
+#include "planner/coschedule/bound/optimum.h"
 #include "planner/coschedule/rounds.h"
 #include "sextant/error.h"
 

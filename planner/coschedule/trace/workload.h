@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "planner/coschedule/drift.h"
 #include "planner/coschedule/job.h"
+#include "planner/coschedule/simulation/drift.h"
 
 namespace sextant::coschedule {
 

@@ -6,7 +6,7 @@
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/rounds.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "planner/coschedule/trace/workload.h"
 #include "tests/planner/coschedule/jobs.h"
 

@@ -1,11 +1,11 @@
-#include "planner/coschedule/drift.h"
+#include "planner/coschedule/simulation/drift.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "planner/coschedule/draws.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "planner/coschedule/trace/workload.h"
 #include "tests/planner/coschedule/jobs.h"
 

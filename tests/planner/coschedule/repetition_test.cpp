@@ -8,13 +8,13 @@
 #include <random>
 
 #include "core/json_value.h"
-#include "planner/coschedule/baselines.h"
 #include "planner/coschedule/check_placement.h"
 #include "planner/coschedule/control/permit_queue.h"
 #include "planner/coschedule/place.h"
-#include "planner/coschedule/repack.h"
 #include "planner/coschedule/rounds.h"
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/baselines.h"
+#include "planner/coschedule/simulation/repack.h"
+#include "planner/coschedule/simulation/simulate.h"
 #include "sextant/error.h"
 #include "tests/planner/coschedule/jobs.h"
 

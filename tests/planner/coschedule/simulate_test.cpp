@@ -1,4 +1,4 @@
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

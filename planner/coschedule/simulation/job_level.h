@@ -6,20 +6,11 @@
 // Switching costs nothing there, which favours it.
 #pragma once
 
-#include <vector>
-
-#include "planner/coschedule/group.h"
 #include "planner/coschedule/place.h"
+#include "planner/coschedule/simulation/group_use.h"
 #include "planner/coschedule/tail.h"
 
 namespace sextant::coschedule {
-
-// How a group runs and what it occupies.
-struct GroupUse {
-  std::vector<double> iteration_s;  // by member
-  double rollout_nodes = 0, training_nodes = 0;
-  double rollout_busy_nodes = 0, training_busy_nodes = 0;  // on average
-};
 
 // The phase times are of the iterations that run.
 [[nodiscard]] GroupUse colocated_use(const RunningGroup& running, const Pools& pools);

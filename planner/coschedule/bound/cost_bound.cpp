@@ -1,4 +1,4 @@
-#include "planner/coschedule/cost_bound.h"
+#include "planner/coschedule/bound/cost_bound.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "planner/coschedule/pricing.h"
+#include "planner/coschedule/bound/pricing.h"
 
 namespace sextant::coschedule {
 namespace {

@@ -1,4 +1,4 @@
-#include "planner/coschedule/job_level.h"
+#include "planner/coschedule/simulation/job_level.h"
 
 #include <algorithm>
 #include <cmath>

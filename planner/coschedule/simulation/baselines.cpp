@@ -1,4 +1,4 @@
-#include "planner/coschedule/baselines.h"
+#include "planner/coschedule/simulation/baselines.h"
 
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "planner/coschedule/chance.h"
-#include "planner/coschedule/job_level.h"
 #include "planner/coschedule/place.h"
+#include "planner/coschedule/simulation/job_level.h"
 
 namespace sextant::coschedule {
 

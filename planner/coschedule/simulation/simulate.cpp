@@ -1,4 +1,4 @@
-#include "planner/coschedule/simulate.h"
+#include "planner/coschedule/simulation/simulate.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,35 +8,16 @@
 #include <unordered_map>
 
 #include "core/units.h"
-#include "planner/coschedule/cost_bound.h"
-#include "planner/coschedule/document_fields.h"
+#include "planner/coschedule/bound/cost_bound.h"
 #include "planner/coschedule/draws.h"
-#include "planner/coschedule/drift.h"
-#include "planner/coschedule/repack.h"
-#include "planner/coschedule/round_robin.h"
+#include "planner/coschedule/simulation/drift.h"
+#include "planner/coschedule/simulation/repack.h"
+#include "planner/coschedule/simulation/running_job.h"
+#include "planner/coschedule/simulation/simulation_fields.h"
 #include "sextant/error.h"
 
 namespace sextant::coschedule {
 namespace {
-
-// A job of the trace from its arrival to its end. Its run has steps, in which lengths do not change.
-struct Running {
-  std::size_t job = 0;  // position in the trace
-  double left_s = 0;    // of the step, alone
-  double rate = 1;      // of that, in a second
-  double since_s = 0;   // when left_s was right
-  double alone_s = 0;   // of the steps before
-  double paused_s = 0;  // from failures until returns
-  double min_rate = 1;
-  int step = 0, resubmissions = 0, failures = 0;
-  Decision decision = Decision::new_group;
-  std::string reason;
-  std::uint64_t version = 0;      // of its end of a step
-  std::uint64_t incarnation = 0;  // of its failure
-  double first_solo_s = 0;        // an iteration alone, without drift
-  PhaseTimes times;               // of typical iterations alone, in this step
-  std::optional<Batch> batch;     // lengths of one, if the job has lengths
-};
 
 enum class EventKind { step_end, failure, comeback, hour };
 
@@ -48,34 +29,14 @@ struct Event {
   bool operator>(const Event& other) const { return time_s > other.time_s; }
 };
 
-int steps_of(const Job& job) { return job.length_drift == 0 ? 1 : kDriftSteps; }
-
-// The lengths of a step are those of its middle.
-double factor_of(const Job& job, int step) {
-  return length_factor(job.length_drift, (step + 0.5) / steps_of(job));
-}
-
-double whole_s(const Job& job, const Running& run) {
-  return job.duration_s / steps_of(job) * run.times.solo_s() / run.first_solo_s;
-}
-
-// Puts the run at the beginning of the step.
-void begin_step(const Job& job, int step, Running& run) {
-  const double factor = factor_of(job, step);
-  run.step = step;
-  if (job.responses) {
-    run.batch = typical_batch(with_longer_responses(*job.responses, factor));
-    run.times = times_of(job, *run.batch);
-  } else {
-    run.times = drifted_times(job, factor);
-  }
-  run.left_s = whole_s(job, run);
-}
-
 class Simulator {
  public:
   Simulator(const JobTrace& trace, const Policy& policy, const SimulationOptions& options)
-      : trace_(trace), policy_(policy), options_(options), state_{Random(options.seed), DrawnIterations()} {
+      : trace_(trace),
+        policy_(policy),
+        options_(options),
+        state_{Random(options.seed), DrawnIterations()},
+        account_(trace.pools) {
     placement_.pools = trace.pools;
     if (policy.is_by_chance) placement_.probability = options.probability;
     placement_.tail_threshold = options.tails == TailRule::stay    ? 0
@@ -142,11 +103,7 @@ class Simulator {
   void pass_until(double time_s) {
     const double seconds = time_s - now_s_;
     if (seconds > 0) {
-      usd_ += usd_per_hour_ * seconds / 3600;
-      rollout_paid_s_ += rollout_nodes_ * seconds;
-      training_paid_s_ += training_nodes_ * seconds;
-      rollout_busy_s_ += rollout_busy_ * seconds;
-      training_busy_s_ += training_busy_ * seconds;
+      account_.pass(seconds);
       if (options_.on_state) options_.on_state(placement_, seconds);
     }
     now_s_ = time_s;
@@ -154,7 +111,7 @@ class Simulator {
 
   void arrive(std::size_t number) {
     const Job& job = trace_.jobs[number];
-    Running run;
+    RunningJob run;
     run.job = number;
     run.first_solo_s = typical_times(job).solo_s();
     begin_step(job, 0, run);
@@ -163,7 +120,7 @@ class Simulator {
   }
 
   // Places the job and lets it run from where it is. False if there is no place.
-  bool start(const Job& job, Running run) {
+  bool start(const Job& job, RunningJob run) {
     const auto began = std::chrono::steady_clock::now();
     PlacementAnswer answer = policy_.place(placement_, job, state_);
     decision_s_.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
@@ -188,7 +145,7 @@ class Simulator {
     return true;
   }
 
-  void plan_failure(const Job& job, const Running& run) {
+  void plan_failure(const Job& job, const RunningJob& run) {
     if (options_.mean_time_between_failures_s <= 0) return;
     constexpr std::uint64_t kFailureStreams = std::uint64_t{1} << 41U;
     Draws draws(options_.seed, kFailureStreams + (run.job << 12U) + run.incarnation);
@@ -197,9 +154,9 @@ class Simulator {
   }
 
   void end_step(const std::string& name) {
-    Running& run = running_.at(name);
+    RunningJob& run = running_.at(name);
     const Job& job = trace_.jobs[run.job];
-    run.alone_s += whole_s(job, run);
+    run.alone_s += step_s(job, run);
     if (run.step + 1 == steps_of(job)) return end(name);
     begin_step(job, run.step + 1, run);
     run.since_s = now_s_;
@@ -213,16 +170,16 @@ class Simulator {
   }
 
   void end(const std::string& name) {
-    const Running run = running_.at(name);
+    const RunningJob run = running_.at(name);
     leave_group(name);
     finish_job(run);
     note();
   }
 
   // Takes the job out of its group, whose other members go on.
-  Running leave_group(const std::string& name) {
-    Running run = running_.at(name);
-    advance(run);
+  RunningJob leave_group(const std::string& name) {
+    RunningJob run = running_.at(name);
+    run.advance_to(now_s_);
     running_.erase(name);
     const Group* group = placement_.group_of(name);
     const std::string group_name = group->name;
@@ -238,11 +195,11 @@ class Simulator {
 
   // Stops the job and places it with its present lengths; it stays where it is if there is no other place.
   void resubmit(const std::string& name) {
-    const Running& before = running_.at(name);
+    const RunningJob& before = running_.at(name);
     const Job drifted =
-        with_drifted_profile(trace_.jobs[before.job], factor_of(trace_.jobs[before.job], before.step));
+        with_drifted_profile(trace_.jobs[before.job], length_factor_of(trace_.jobs[before.job], before.step));
     if (!why_not_alone(drifted, placement_.pools).empty()) return;
-    Running run = leave_group(name);
+    RunningJob run = leave_group(name);
     ++run.resubmissions;
     ++result_.resubmissions;
     if (!start(drifted, run)) return wait_for_place(name, std::move(run));
@@ -251,7 +208,7 @@ class Simulator {
 
   // A job that was placed anew stands still for a restart.
   void stand_still(const std::string& name) {
-    Running& run = running_.at(name);
+    RunningJob& run = running_.at(name);
     result_.restart_s += options_.restart_s;
     run.left_s += options_.restart_s * run.rate;
     events_.push({now_s_ + run.left_s / run.rate, EventKind::step_end, name, ++run.version});
@@ -259,9 +216,9 @@ class Simulator {
 
   // The job loses its part of an iteration.
   void fail(const std::string& name) {
-    Running run = leave_group(name);
+    RunningJob run = leave_group(name);
     const Job& job = trace_.jobs[run.job];
-    const double whole = whole_s(job, run), done = std::max(0.0, whole - run.left_s);
+    const double whole = step_s(job, run), done = std::max(0.0, whole - run.left_s);
     run.left_s = whole - std::floor(done / run.times.solo_s()) * run.times.solo_s();
     ++run.failures;
     ++result_.failures;
@@ -271,7 +228,7 @@ class Simulator {
     note();
   }
 
-  void wait_for_place(const std::string& name, Running run) {
+  void wait_for_place(const std::string& name, RunningJob run) {
     constexpr double kRetry_s = 600;
     run.since_s = now_s_;
     down_.insert_or_assign(name, std::move(run));
@@ -279,12 +236,12 @@ class Simulator {
   }
 
   void come_back(const std::string& name) {
-    Running run = down_.at(name);
+    RunningJob run = down_.at(name);
     down_.erase(name);
     run.paused_s += now_s_ - run.since_s;
     const Job& job = trace_.jobs[run.job];
     const Job present = placement_.probability < 1 || !job.responses
-                            ? with_drifted_profile(job, factor_of(job, run.step))
+                            ? with_drifted_profile(job, length_factor_of(job, run.step))
                             : job;
     if (!start(present, run)) return wait_for_place(name, std::move(run));
     note();
@@ -292,10 +249,10 @@ class Simulator {
 
   // A job may stand still if it is ahead of what it was promised by that much, or if it has just come.
   [[nodiscard]] bool may_restart(const Job& job, double restart_s) const {
-    const Running& run = running_.at(job.name);
+    const RunningJob& run = running_.at(job.name);
     const double elapsed_s = now_s_ - trace_.jobs[run.job].arrival_s - run.paused_s;
     const double left_s = run.left_s - run.rate * (now_s_ - run.since_s);
-    const double done_s = run.alone_s + whole_s(trace_.jobs[run.job], run) - left_s;
+    const double done_s = run.alone_s + step_s(trace_.jobs[run.job], run) - left_s;
     return elapsed_s <= 0 || job.max_slowdown * done_s - elapsed_s >= restart_s;
   }
 
@@ -344,10 +301,10 @@ class Simulator {
     bool is_broken = false;
     for (Group& group : present.groups) {
       for (Member& member : group.members) {
-        const Running& run = running_.at(member.job.name);
+        const RunningJob& run = running_.at(member.job.name);
         const Job& job = trace_.jobs[run.job];
         const std::vector<int> nodes = member.rollout_nodes;
-        member = {with_drifted_profile(job, factor_of(job, run.step)), nodes};
+        member = {with_drifted_profile(job, length_factor_of(job, run.step)), nodes};
       }
       const double limit_s = max_iteration_s(group);
       is_broken = is_broken || best_turns(group, limit_s).period_s > limit_s * (1 + kRounding);
@@ -358,7 +315,7 @@ class Simulator {
     rules.accepts_any = true;
     std::optional<Repacked> better = repack(
         present, present.groups.front().name, [](const Job&) { return true; }, rules);
-    if (!better || (better->saved_usd_per_hour <= kRounding * usd_per_hour_ && !is_broken)) return;
+    if (!better || (better->saved_usd_per_hour <= kRounding * account_.usd_per_hour() && !is_broken)) return;
     take_regrouping(*std::move(better));
     note();
   }
@@ -366,92 +323,34 @@ class Simulator {
   // The group's nodes and work, which change with its members, are taken out of the sums, and added by settle.
   void leave_sums(const Group* group) {
     if (group == nullptr) return;
-    add(sums_.at(group->name), -1);
-    sums_.erase(group->name);
-  }
-
-  struct Sums {
-    double usd_per_hour = 0, rollout_nodes = 0, training_nodes = 0;
-    double rollout_busy = 0, training_busy = 0;  // nodes, on average
-  };
-
-  void add(const Sums& sums, double sign) {
-    usd_per_hour_ += sign * sums.usd_per_hour;
-    rollout_nodes_ += sign * sums.rollout_nodes;
-    training_nodes_ += sign * sums.training_nodes;
-    rollout_busy_ += sign * sums.rollout_busy;
-    training_busy_ += sign * sums.training_busy;
-  }
-
-  void advance(Running& run) const {
-    run.left_s = std::max(0.0, run.left_s - run.rate * (now_s_ - run.since_s));
-    run.since_s = now_s_;
-  }
-
-  // Turns that repeat members were chosen at the bounds: they are taken if they gain something and keep all promises with
-  // the iterations that run, too.
-  GroupUse use_by_turns(const RunningGroup& runs) const {
-    if (runs.group->turns.empty()) return use_of_turns(runs);
-    Group once = *runs.group;
-    once.turns.clear();
-    RunningGroup running_once = runs;
-    running_once.group = &once;
-    const GroupUse repeated = use_of_turns(runs), plain = use_of_turns(running_once);
-    double gained = 0;
-    for (std::size_t m = 0; m < runs.times.size(); ++m) {
-      const double alone_s = runs.times[m].solo_s();
-      if (repeated.iteration_s[m] > once.members[m].job.max_slowdown * alone_s * (1 + kRounding)) return plain;
-      gained += alone_s / repeated.iteration_s[m] - alone_s / plain.iteration_s[m];
-    }
-    return gained > 0 ? repeated : plain;
-  }
-
-  GroupUse use_of_turns(const RunningGroup& runs) const {
-    const Group& group = *runs.group;
-    const TailMoves moves = move_tails(runs, options_.tails, options_.tail_threshold);
-    const std::vector<int> counts = iterations_of(group);
-    GroupUse use{{}, 1.0 * group.rollout_nodes, 1.0 * group.training_nodes, 0, 0};
-    for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const Phases& of = moves.phases[m];
-      const double iteration_s = moves.period_s / counts[m];
-      use.iteration_s.push_back(iteration_s);
-      use.rollout_busy_nodes +=
-          (of.rollout_s * group.members[m].job.rollout_nodes + of.tail_s * of.tail_nodes) / iteration_s;
-      use.training_busy_nodes += of.training_s / iteration_s * group.training_nodes;
-    }
-    // A tail and the rollout beside it share a node, which both count.
-    use.rollout_busy_nodes = std::min(use.rollout_busy_nodes, use.rollout_nodes);
-    return use;
+    account_.remove(group->name);
   }
 
   // New rates for all members of a group that has changed. True if a member is slower than allowed.
   bool settle(const Group& group) {
     RunningGroup runs{&group, {}, {}};
     for (const Member& member : group.members) {
-      const Running& run = running_.at(member.job.name);
+      const RunningJob& run = running_.at(member.job.name);
       runs.times.push_back(run.times);
       runs.batches.push_back(run.batch ? &*run.batch : nullptr);
     }
     bool is_slow = false;
-    const GroupUse use = policy_.use != nullptr ? policy_.use(runs, placement_.pools) : use_by_turns(runs);
+    const GroupUse use = policy_.use != nullptr ? policy_.use(runs, placement_.pools)
+                                                : use_by_turns(runs, options_.tails, options_.tail_threshold);
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       const Job& job = group.members[m].job;
-      Running& run = running_.at(job.name);
-      advance(run);
+      RunningJob& run = running_.at(job.name);
+      run.advance_to(now_s_);
       run.rate = run.times.solo_s() / use.iteration_s[m];
       run.min_rate = std::min(run.min_rate, run.rate);
       is_slow = is_slow || 1 / run.rate > job.max_slowdown * (1 + kRounding);
       events_.push({now_s_ + run.left_s / run.rate, EventKind::step_end, job.name, ++run.version});
     }
-    Sums& sums = sums_[group.name];
-    sums = {0, use.rollout_nodes, use.training_nodes, use.rollout_busy_nodes, use.training_busy_nodes};
-    sums.usd_per_hour = use.rollout_nodes * placement_.pools.rollout.usd_per_node_hour() +
-                        use.training_nodes * placement_.pools.training.usd_per_node_hour();
-    add(sums, 1);
+    account_.add(group.name, use);
     return is_slow;
   }
 
-  void finish_job(const Running& run) {
+  void finish_job(const RunningJob& run) {
     const Job& job = trace_.jobs[run.job];
     SimulatedJob done;
     done.name = job.name;
@@ -476,15 +375,14 @@ class Simulator {
   void note() {
     const auto jobs = static_cast<int>(running_.size());
     const auto whole = [](double nodes) { return static_cast<int>(std::lround(nodes)); };
-    result_.max_rollout_nodes = std::max(result_.max_rollout_nodes, whole(rollout_nodes_));
-    result_.max_training_nodes = std::max(result_.max_training_nodes, whole(training_nodes_));
+    result_.max_rollout_nodes = std::max(result_.max_rollout_nodes, whole(account_.rollout_nodes()));
+    result_.max_training_nodes = std::max(result_.max_training_nodes, whole(account_.training_nodes()));
     result_.max_jobs = std::max(result_.max_jobs, jobs);
     if (!options_.keeps_jobs) return;
-    SimulatedState state{now_s_, std::max(0.0, usd_per_hour_), whole(rollout_nodes_), whole(training_nodes_),
-                         jobs};
-    if (state.rollout_nodes > 0) state.rollout_busy_fraction = std::max(0.0, rollout_busy_ / rollout_nodes_);
-    if (state.training_nodes > 0)
-      state.training_busy_fraction = std::max(0.0, training_busy_ / training_nodes_);
+    SimulatedState state{now_s_, std::max(0.0, account_.usd_per_hour()), whole(account_.rollout_nodes()),
+                         whole(account_.training_nodes()), jobs};
+    if (state.rollout_nodes > 0) state.rollout_busy_fraction = account_.rollout_busy_fraction();
+    if (state.training_nodes > 0) state.training_busy_fraction = account_.training_busy_fraction();
     constexpr BoundBudget kBound{0.2};
     if (options_.bound_every > 0 &&
         result_.states.size() % static_cast<std::size_t>(options_.bound_every) == 0 &&
@@ -497,13 +395,13 @@ class Simulator {
   Simulation finished() {
     const auto share = [](double part, double whole) { return whole > 0 ? part / whole : 0.0; };
     result_.duration_s = now_s_ - begin_s_;
-    result_.total_usd = usd_;
-    result_.mean_usd_per_hour = share(usd_ * 3600, result_.duration_s);
+    result_.total_usd = account_.total_usd();
+    result_.mean_usd_per_hour = share(account_.total_usd() * 3600, result_.duration_s);
     result_.kept_fraction = ended_ > 0 ? share(kept_, ended_) : 1;
     result_.always_kept_fraction = ended_ > 0 ? share(always_kept_, ended_) : 1;
     result_.mean_slowdown = ended_ > 0 ? share(slowdown_sum_, ended_) : 1;
-    result_.rollout_busy_fraction = share(rollout_busy_s_, rollout_paid_s_);
-    result_.training_busy_fraction = share(training_busy_s_, training_paid_s_);
+    result_.rollout_busy_fraction = account_.total_rollout_busy_fraction();
+    result_.training_busy_fraction = account_.total_training_busy_fraction();
     if (!decision_s_.empty()) {
       std::sort(decision_s_.begin(), decision_s_.end());
       result_.decision_p50_s = decision_s_[decision_s_.size() / 2];
@@ -519,11 +417,9 @@ class Simulator {
   Placement placement_;
   Simulation result_;
   double begin_s_ = 0, now_s_ = 0;
-  std::unordered_map<std::string, Running> running_, down_;  // down: failed, or without a place
+  std::unordered_map<std::string, RunningJob> running_, down_;  // down: failed, or without a place
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::unordered_map<std::string, Sums> sums_;  // by group
-  double usd_per_hour_ = 0, rollout_nodes_ = 0, training_nodes_ = 0, rollout_busy_ = 0, training_busy_ = 0;
-  double usd_ = 0, rollout_paid_s_ = 0, training_paid_s_ = 0, rollout_busy_s_ = 0, training_busy_s_ = 0;
+  Account account_;
   double ended_ = 0, kept_ = 0, always_kept_ = 0, slowdown_sum_ = 0;
   std::vector<double> decision_s_;
 };

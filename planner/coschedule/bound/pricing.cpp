@@ -1,11 +1,11 @@
-#include "planner/coschedule/pricing.h"
+#include "planner/coschedule/bound/pricing.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 
-#include "planner/coschedule/cheapest_group.h"
+#include "planner/coschedule/bound/cheapest_group.h"
 
 namespace sextant::coschedule {
 namespace {

@@ -1,4 +1,4 @@
-#include "planner/coschedule/cheapest_group.h"
+#include "planner/coschedule/bound/cheapest_group.h"
 
 #include <algorithm>
 #include <limits>

@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "planner/coschedule/baselines.h"
 #include "planner/coschedule/job.h"
+#include "planner/coschedule/simulation/baselines.h"
 #include "planner/coschedule/tail.h"
 
 namespace sextant::coschedule {

@@ -1,4 +1,4 @@
-#include "planner/coschedule/optimum.h"
+#include "planner/coschedule/bound/optimum.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
-#include "planner/coschedule/cheapest_group.h"
-#include "planner/coschedule/cost_bound.h"
+#include "planner/coschedule/bound/cheapest_group.h"
+#include "planner/coschedule/bound/cost_bound.h"
 #include "planner/exact/set_cover.h"
 
 namespace sextant::coschedule {

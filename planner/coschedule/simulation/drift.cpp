@@ -1,4 +1,4 @@
-#include "planner/coschedule/drift.h"
+#include "planner/coschedule/simulation/drift.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "planner/coschedule/repack.h"
+#include "planner/coschedule/simulation/repack.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "planner/coschedule/optimum.h"
+#include "planner/coschedule/bound/optimum.h"
 #include "planner/coschedule/place.h"
 #include "planner/coschedule/rounds.h"
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "planner/coschedule/cheapest_group.h"
-#include "planner/coschedule/cost_bound.h"
+#include "planner/coschedule/bound/cheapest_group.h"
+#include "planner/coschedule/bound/cost_bound.h"
 
 namespace sextant::coschedule {
 namespace {
