@@ -16,9 +16,21 @@ namespace sextant::cli {
 namespace {
 
 // The arguments that CLI11 could not assign. The "--" before a command is not one of them. If the value of an
-// option is wrong, CLI11 stops before it has assigned the rest.
-std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error& error) {
-  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") return {};
+// option is wrong, CLI11 stops before it has assigned the rest: then these are the options that the command has not, whose
+// values may have been taken for something else.
+std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error& error,
+                                           const std::vector<std::string>& words) {
+  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") {
+    std::vector<std::string> unknown;
+    if (app->get_subcommands().empty()) return unknown;
+    for (const std::string& word : words) {
+      if (word == "--") break;
+      if (word.starts_with("--") &&
+          app->get_subcommands().front()->get_option_no_throw(word.substr(0, word.find('='))) == nullptr)
+        unknown.push_back(word);
+    }
+    return unknown;
+  }
   std::vector<std::string> unknown = app->remaining(true);
   std::erase(unknown, "--");
   return unknown;
@@ -80,8 +92,8 @@ std::string example_of(const CLI::App* command) {
 
 // "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
 // first and not the word that it could not place.
-std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
-  const std::vector<std::string> unknown = unknown_arguments(app, error);
+std::string explain_usage(const CLI::App* app, const CLI::Error& error, const std::vector<std::string>& words) {
+  const std::vector<std::string> unknown = unknown_arguments(app, error, words);
   const auto chosen = app->get_subcommands();
   const std::string& program = app->get_name();
   const std::string command = chosen.empty() ? program : program + " " + chosen.front()->get_name();
@@ -129,7 +141,8 @@ CommandLine::CommandLine(const std::string& program, const std::string& descript
   app_->name(program);
   app_->set_version_flag("--version", version);
   app_->require_subcommand(1);
-  app_->failure_message(explain_usage);
+  app_->failure_message(
+      [this](const CLI::App* app, const CLI::Error& error) { return explain_usage(app, error, words_); });
   app_->footer(footer);
 }
 
@@ -153,6 +166,7 @@ bool CommandLine::parse(int argc, const char* const* argv) {
     words.push_back(is_ours ? with_current_name(argv[i]) : argv[i]);
   }
   if (asks_help && (words.empty() || is_command(words.front()))) words.emplace_back("--help");
+  words_ = words;
   std::reverse(words.begin(), words.end());
   try {
     app_->parse(words);

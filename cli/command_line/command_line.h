@@ -39,7 +39,8 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
   Action chosen_;
   std::vector<OutputPath> outputs_;
-  std::exception_ptr end_;  // a CLI::ParseError
+  std::vector<std::string> words_;  // of the command line, after the name of the program
+  std::exception_ptr end_;          // a CLI::ParseError
   bool is_wrong_ = false;
 };
 

@@ -272,7 +272,7 @@ class Search {
   const Workflow& workflow_;
   Hardware<double> hardware_;
   CoefficientValues<double> values_;
-  std::vector<double> rooms_;                 // free memory in bytes, by device
+  std::vector<double> rooms_;                       // free memory in bytes, by device
   std::vector<std::vector<CostedLayout>> options_;  // by task
   std::vector<WeightTransfer<double>> transfers_ = weight_transfers<double>(workflow_);
   std::vector<DataEdge> edges_ = data_edges(workflow_, request_.cluster);

@@ -57,7 +57,7 @@ TEST(EmptyText, IsRefusedByEveryOptionThatTakesOne) {
                                                   {"predict", "--out", ""},
                                                   {"export", "plan.json", "--out", ""},
                                                   {"probe", "--out", ""},
-                                                  {"validate", "--framework", ""}}) {
+                                                  {"validate", "--coefficients", ""}}) {
     const Printed printed = run_sextant(command);
     EXPECT_EQ(printed.exit_code, 2) << command.front();
     EXPECT_THAT(printed.err, HasSubstr("expected a text that is not empty")) << command.front();

@@ -74,6 +74,9 @@ TEST(Usage, MisspeltWordsGetASuggestion) {
             "sextant: unknown argument --seconds; did you mean --budget, --deadline or --change-seconds?"},
            {{"plan", "--gaol", "time"}, "sextant: unknown argument --gaol; did you mean --goal?"},
            {{"plan", "--fast"}, "sextant: unknown argument --fast"},
+           // Its value is no action.
+           {{"coschedule", "simulate", "--sede", "3"},
+            "sextant: unknown argument --sede; did you mean --seed?"},
            {{"coschedule", "simulte"}, "sextant: action: expected one of "}}) {
     const Printed printed = run_sextant(misspelt.arguments);
     EXPECT_EQ(printed.exit_code, 2);
