@@ -181,6 +181,7 @@ Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& re
     rates.push_back(shape.sequences[i] / dealt_s);
     all_rates += rates.back();
   }
+  if (!std::isfinite(all_rates)) return shape;  // a replica without any work
   if (shape.length_ranks.empty()) {
     const int sequences = std::accumulate(shape.sequences.begin(), shape.sequences.end(), 0);
     dealt.sequences = dealt_by(rates, sequences);

@@ -65,6 +65,16 @@ TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
   EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds, LoadSplit::by_speed), wide);
 }
 
+// Two replicas of one stage, the second without any work, as if its prompts had no tokens.
+TEST(Balance, LeavesReplicasThatTakeNoTime) {
+  Shape even;
+  even.layers = {4};
+  even.sequences = {6, 6};
+  EXPECT_EQ(balanced(even, {{{3, 1}}, {{0, 0}}}), even);
+  EXPECT_EQ(balanced(even, {{{0, 0}}, {{0, 0}}}), even);
+  EXPECT_EQ(balanced(even, {{{3, 1}}, {{1, 0.2}}}).sequences, (std::vector<int>{3, 9}));
+}
+
 // Work of the last stage in addition to its layers counts as layers.
 TEST(Balance, LeavesTheStageWithTheHeadFewerLayers) {
   EXPECT_EQ(dealt_by({1, 1}, 32, 2.4), (std::vector<int>{17, 15}));  // 17.2 and 14.8
