@@ -119,8 +119,10 @@ void check_lengths(const Workflow& workflow) {
   }
   const bool generates = std::any_of(workflow.tasks.begin(), workflow.tasks.end(),
                                      [](const Task& task) { return task.kind == TaskKind::generation; });
-  if (generates && !(workflow.response_tokens.max_tokens() > 0)) {
-    throw_bad_input("/response_tokens: expected at least one token because a task generates");
+  for (const auto& [member, lengths] : {std::pair("/prompt_tokens", &workflow.prompt_tokens),
+                                        std::pair("/response_tokens", &workflow.response_tokens)}) {
+    if (generates && lengths->max_tokens() < 1)
+      throw_bad_input(std::string(member) + ": expected at least one token because a task generates");
   }
 }
 

@@ -64,6 +64,17 @@ TEST(WorkflowTest, GrpoHasThreeTasksOrFour) {
             "/rule_reward_s_per_sequence: expected 0 because a reward model gives the reward");
 }
 
+TEST(WorkflowTest, GenerationNeedsTokensToBeginWith) {
+  for (const char* member : {"prompt_tokens", "response_tokens"}) {
+    for (const double tokens : {0.0, 1e-300}) {
+      Json json = fixture_body("workflow_grpo.json");
+      json[member] = {{"kind", "fixed"}, {"tokens", tokens}};
+      EXPECT_EQ(refusal_as<Workflow>(json),
+                "/" + std::string(member) + ": expected at least one token because a task generates");
+    }
+  }
+}
+
 TEST(WorkflowTest, GrpoMayLeaveTheReferenceOutAndRecomputeLogProbs) {
   Json json = fixture_body("workflow_grpo.json");
   json["reference"] = false;
