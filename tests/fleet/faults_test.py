@@ -20,7 +20,7 @@ import time
 import lab
 
 sextant = sys.argv[1]
-seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 50 if "SEXTANT_THOROUGH" in os.environ else 10
+seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 50 if "SEXTANT_THOROUGH" in os.environ else 6
 HOSTS = 8
 AT_ONCE = 16  # probes side by side: they mostly wait
 PATIENCE_S = 240

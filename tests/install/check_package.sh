@@ -7,7 +7,8 @@ for tool in dpkg-deb dpkg-shlibdeps; do
   command -v $tool >/dev/null || { echo "skipped: $tool is missing (package dpkg-dev)" && exit 77; }
 done
 rm -rf "$work" && mkdir -p "$work"
-cpack --config "$build/CPackConfig.cmake" -G DEB -B "$work" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
+# What is packed is tested, not how well: compression takes most of the time.
+cpack --config "$build/CPackConfig.cmake" -G DEB -D CPACK_DEBIAN_COMPRESSION_TYPE=none -B "$work" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
 
 fail() { echo "$*" >&2 && exit 1; }
 holds() { dpkg-deb -c "$work"/$1_*.deb | grep -qE " \./usr/$2\$" || fail "$1 does not hold $2"; }

@@ -13,6 +13,7 @@
 #include "planner/exact/exhaustive.h"
 #include "planner/verify/verify.h"
 #include "sextant/predict.h"
+#include "tests/core/thoroughness.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
@@ -151,7 +152,8 @@ TEST_P(EveryPlanner, FindsASoundPlanOfAMixedCluster) {
   if (is_too_small_for(cluster)) GTEST_SKIP() << "plans at most " << GetParam().max_devices << " devices";
   const Workflow workflow = ppo_8b();
   PlanRequest request{cluster, workflow, kNeutral};
-  constexpr std::uint64_t kUntilRandomPlansFit = 12'000, kUsual = 3'000, kOfAnIntegerProgram = 300;
+  constexpr std::uint64_t kUntilRandomPlansFit = 12'000, kUsual = 3'000;
+  const std::uint64_t kOfAnIntegerProgram = cases_of(20, 300);
   request.budget.evaluations = GetParam().name == "random" ? kUntilRandomPlansFit
                                : GetParam().name == "ilp"  ? kOfAnIntegerProgram
                                                            : kUsual;

@@ -16,7 +16,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+from browser import Browser
 
 SKIPPED = 77
 PAGES = {"one": 6, "two": 10, "sixteen": 11, "many": 10, "empty": 0}  # fixture: least number of charts
@@ -75,21 +76,6 @@ def install_chromium():
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(SKIPPED)
-
-
-def run_chromium(chromium, page, *options, fragment="#all"):
-    """What the page became with all of its sections open, and Chromium's log. A new profile each time, and no name
-    resolves."""
-    with tempfile.TemporaryDirectory() as profile:
-        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                   "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                   "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--hide-scrollbars",
-                   f"--user-data-dir={profile}", "--virtual-time-budget=20000", "--enable-logging=stderr", *options,
-                   page.resolve().as_uri() + fragment]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
-    if done.returncode != 0:
-        raise RuntimeError(f"chromium exited with {done.returncode}:\n{done.stderr[-2000:]}")
-    return done.stdout, done.stderr
 
 
 class Page(html.parser.HTMLParser):
@@ -156,8 +142,8 @@ def least_marks(spec):
     return max([1] + [len(each["data"]["values"]) for each in data if "data" in each])
 
 
-def faults_of(page, log, least_charts):
-    faults = [f"console: {line[:300]}" for line in log.splitlines() if "CONSOLE" in line]
+def faults_of(page, console, least_charts):
+    faults = [f"console: {line[:300]}" for line in console]
     expected, rendered = page.root.get("data-charts-expected"), page.root.get("data-charts-rendered")
     if rendered is None:
         faults.append("charts: the page never said that its charts have settled")
@@ -176,8 +162,8 @@ def faults_of(page, log, least_charts):
     return faults
 
 
-# Writes on the root element what is wider than the window or cut.
-LAYOUT = """<script>addEventListener('load', () => setTimeout(() => {
+# What is wider than the window, or cut. Wide tables fit if they scroll in their own box.
+LAYOUT = """(() => {
   const width = document.documentElement.clientWidth, wide = [];
   const fits = each => { const box = each.getBoundingClientRect(); return box.left >= 0 && box.right <= width + 1; };
   if (document.documentElement.scrollWidth > width) wide.push('the page');
@@ -191,42 +177,31 @@ LAYOUT = """<script>addEventListener('load', () => setTimeout(() => {
   document.querySelectorAll('main p, main figure, .fact, .machine, .track, .chart svg').forEach(each => {
     if (!fits(each)) wide.push(each.tagName + ' ' + each.textContent.slice(0, 40));
   });
-  document.documentElement.dataset.wide = JSON.stringify(wide);
-}, 3000));</script>"""
+  return wide;
+})()"""
 WIDTHS = (1400, 700)
 
 
-def examine(chromium, page, width, least_charts):
-    """The page in a window of this width, and what is wrong with it. Wide tables fit if they scroll in their own box."""
-    with_layout = page.with_name(f"layout_{page.name}")
-    with_layout.write_text((LAYOUT + "</body>").join(page.read_text().rsplit("</body>", 1)))
-    dom, log = run_chromium(chromium, with_layout, "--dump-dom", f"--window-size={width},1000")
-    drawn = Page(dom)
-    faults = faults_of(drawn, log, least_charts)
-    wide = drawn.root.get("data-wide")
-    if wide is None:
-        faults.append(f"layout: the page of {width} px was not measured")
-    else:
-        faults += [f"layout: wider than {width} px: {each}" for each in json.loads(wide)]
-    return drawn, faults
+def examine(browser, page, width, least_charts):
+    """The page in a window of this width, and what is wrong with it."""
+    browser.open(page, width, 1000)
+    drawn = Page(browser.evaluate("document.documentElement.outerHTML"))
+    wide = [f"layout: wider than {width} px: {each}" for each in browser.evaluate(LAYOUT)]
+    return drawn, faults_of(drawn, browser.console, least_charts) + wide
 
 
-# Writes on the root element where the answer ends, and how many folded sections are open.
-FIRST_SCREEN = """<script>addEventListener('load', () => setTimeout(() => {
+# Where the answer ends, and how many folded sections are open.
+FIRST_SCREEN = """(() => {
   const verdict = document.querySelector('.verdict');
-  document.documentElement.dataset.verdictEnd = verdict ? verdict.getBoundingClientRect().bottom : -1;
-  document.documentElement.dataset.openFolds = document.querySelectorAll('details.fold[open]').length;
-}, 1000));</script>"""
+  return [verdict ? verdict.getBoundingClientRect().bottom : -1, document.querySelectorAll('details.fold[open]').length];
+})()"""
 SCREENS = ((1280, 720), (390, 844))
 
 
-def first_screen_faults(chromium, page, width, height, fragment="", open_folds=0):
+def first_screen_faults(browser, page, width, height, fragment="", open_folds=0):
     """The answer must be on the first screen of a computer and of a phone, with what follows from it folded."""
-    with_probe = page.with_name(f"first_{page.name}")
-    with_probe.write_text((FIRST_SCREEN + "</body>").join(page.read_text().rsplit("</body>", 1)))
-    dom, _ = run_chromium(chromium, with_probe, "--dump-dom", f"--window-size={width},{height}", fragment=fragment)
-    root = Page(dom).root
-    end, opened = float(root["data-verdict-end"]), int(root["data-open-folds"])
+    browser.open(page, width, height, fragment)
+    end, opened = browser.evaluate(FIRST_SCREEN)
     faults = []
     if not fragment and not 0 < end <= height:  # a fragment scrolls to its section
         faults.append(f"first screen: the answer ends at {end:.0f} of {height} px")
@@ -235,8 +210,8 @@ def first_screen_faults(chromium, page, width, height, fragment="", open_folds=0
     return faults
 
 
-# Sorts every table by its last column, twice, and writes on the root element which of them are not sorted then.
-SORTED = """<script>addEventListener('load', () => setTimeout(() => {
+# Sorts every table by its last column, twice, and returns which of them are not sorted then.
+SORTED = """(() => {
   const wrong = [];
   document.querySelectorAll('main table').forEach(table => {
     const headings = table.tHead.rows[0].cells, column = headings.length - 1;
@@ -248,31 +223,24 @@ SORTED = """<script>addEventListener('load', () => setTimeout(() => {
     }
     if (table.parentElement.nextElementSibling.querySelectorAll('button').length !== 2) wrong.push('tools of ' + table.id);
   });
-  document.documentElement.dataset.unsorted = JSON.stringify(wrong);
-}, 1000));</script>"""
+  return wrong;
+})()"""
 
 
-def sorting_faults(chromium, page):
-    with_sorting = page.with_name(f"sorted_{page.name}")
-    with_sorting.write_text((SORTED + "</body>").join(page.read_text().rsplit("</body>", 1)))
-    dom, _ = run_chromium(chromium, with_sorting, "--dump-dom")
-    return [f"sorting: {each}" for each in json.loads(Page(dom).root["data-unsorted"])]
-
-
-def check_good_pages(chromium, writer, out):
+def check_good_pages(browser, writer, out):
     bad = 0
     for name, least_charts in PAGES.items():
         page = out / f"{name}.html"
         subprocess.run([writer, name, page], check=True)
         faults = []
         for width in WIDTHS:
-            drawn, found = examine(chromium, page, width, least_charts)
+            drawn, found = examine(browser, page, width, least_charts)
             faults += found
         if name == "sixteen":
-            faults += sorting_faults(chromium, page)
+            faults += [f"sorting: {each}" for each in browser.evaluate(SORTED)]
             for width, height in SCREENS:
-                faults += first_screen_faults(chromium, page, width, height)
-            faults += first_screen_faults(chromium, page, *SCREENS[0], fragment="#memory", open_folds=1)
+                faults += first_screen_faults(browser, page, width, height)
+            faults += first_screen_faults(browser, page, *SCREENS[0], fragment="#memory", open_folds=1)
         print(f"{'FAILED' if faults else 'ok':6} {name}: {len(drawn.marks)} charts")
         for fault in faults:
             print(f"       {fault}")
@@ -293,13 +261,13 @@ def broken_pages(text):
     yield "no_library", change("<script>!function", "<script>0&&function"), "charts:"
 
 
-def check_broken_pages(chromium, out):
+def check_broken_pages(browser, out):
     """A test that cannot fail is no test."""
     bad = 0
     for name, text, wanted in broken_pages((out / "two.html").read_text()):
         page = out / f"broken_{name}.html"
         page.write_text(text)
-        _, faults = examine(chromium, page, min(WIDTHS), 0)
+        _, faults = examine(browser, page, min(WIDTHS), 0)
         found = [fault for fault in faults if fault.startswith(wanted)]
         print(f"{'ok' if found else 'FAILED':6} broken page {name}: "
               f"{found[0][:110] if found else 'no fault of kind ' + wanted}")
@@ -307,11 +275,12 @@ def check_broken_pages(chromium, out):
     return bad
 
 
-def take_screenshots(chromium, out):
-    for name, width, height in (("sixteen", 1400, 12000), ("sixteen", 700, 14000), ("two", 1400, 8200),
-                                ("two", 420, 10500)):
+def take_screenshots(browser, out):
+    pictures = [("two", 1400), ("sixteen", 1400), ("sixteen", 700), ("two", 420)]
+    for name, width in pictures if "SEXTANT_THOROUGH" in os.environ else pictures[:1]:
         picture = out / f"{name}_{width}.png"
-        run_chromium(chromium, out / f"{name}.html", f"--screenshot={picture}", f"--window-size={width},{height}")
+        browser.open(out / f"{name}.html", width, 1000)
+        picture.write_bytes(browser.screenshot())
         assert picture.stat().st_size > 20000, f"{picture} is empty"
 
 
@@ -322,8 +291,9 @@ def main():
     options = arguments.parse_args()
     chromium = install_chromium()
     options.out.mkdir(parents=True, exist_ok=True)
-    bad = check_good_pages(chromium, options.writer, options.out) + check_broken_pages(chromium, options.out)
-    take_screenshots(chromium, options.out)
+    with Browser(chromium) as browser:
+        bad = check_good_pages(browser, options.writer, options.out) + check_broken_pages(browser, options.out)
+        take_screenshots(browser, options.out)
     return 1 if bad else 0
 
 

@@ -14,6 +14,7 @@
 #include "planner/search/search_run.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
+#include "tests/core/thoroughness.h"
 #include "tests/planner/exact/unit_space_case.h"
 
 namespace sextant::test {
@@ -25,6 +26,8 @@ class PlanByIlp : public ::testing::TestWithParam<SmallCase> {
  protected:
   void SetUp() override {
     if (solver_ == nullptr) GTEST_SKIP() << "this build has no MILP solver (SEXTANT_CBC)";
+    if (GetParam().name == "mixed_async" && !is_thorough())
+      GTEST_SKIP() << "takes the solver longest; regions_async is as mixed and as asynchronous";
   }
   std::unique_ptr<MilpSolver> solver_ = make_milp_solver();
 };
