@@ -101,6 +101,10 @@ RunFacts read_areal_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
   RunFacts facts;
   facts.profile = "areal";
+  if (!key_below(settings, "actor").empty() && !settings.has(kMode) && key_below(settings, "rollout").empty() &&
+      key_below(settings, "gconfig").empty())
+    refuse_other_training(settings, key_below(settings, "actor"),
+                          "supervised fine-tuning or from pairs, as it has no rollout");
   take_allocation(settings, facts);
   take_vllm(settings, facts);
   const std::string backend = settings.text("actor.backend", "");

@@ -3,6 +3,8 @@
 // Defaults are those of examples/configs/grpo_math_1B.yaml at v0.7.0 (81aa43dda476), github.com/NVIDIA-NeMo/RL;
 // where the files that a configuration extends are beside it, their values count.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/json_value.h"
 #include "reports/import/importers.h"
@@ -14,6 +16,20 @@ namespace {
 constexpr const char* kTotalTokens = "policy.max_total_sequence_length";
 constexpr const char* kPromptTokens = "data.max_input_seq_length";
 constexpr const char* kNewTokens = "policy.generation.max_new_tokens";
+
+// The other programs of NeMo RL have a section of their own in place of "grpo".
+void refuse_other_programs(const TrainerSettings& settings) {
+  if (!key_below(settings, "grpo").empty()) return;
+  constexpr std::array<std::pair<const char*, const char*>, 4> kOthers{
+      {{"sft", "supervised fine-tuning"},
+       {"dpo", "DPO"},
+       {"rm", "supervised fine-tuning of a reward model"},
+       {"distillation", "distillation"}}};
+  for (const auto& [section, training] : kOthers) {
+    const std::string key = key_below(settings, section);
+    if (!key.empty()) refuse_other_training(settings, key, training);
+  }
+}
 
 // Defaults of the file that all examples extend, as far as they are not the readers' own.
 void derive_base(TrainerSettings& settings) {
@@ -50,6 +66,7 @@ void read_nemo_batches(const TrainerSettings& settings, RunFacts& facts) {
 
 RunFacts read_nemo_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
+  refuse_other_programs(settings);
   derive_base(settings);
   RunFacts facts;
   const bool is_megatron = settings.flag("policy.megatron_cfg.enabled", false);

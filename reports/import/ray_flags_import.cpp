@@ -237,6 +237,9 @@ bool computes_log_probs(const TrainerSettings& settings, const RunFacts& facts, 
 
 RunFacts read_slime_run(RunSettings& run) {
   const TrainerSettings& settings = run.settings;
+  const Json* loss = settings.find("loss-type");
+  if (loss != nullptr && *loss == "sft_loss")
+    refuse_other_training(settings, "loss-type", "supervised fine-tuning");
   RunFacts facts;
   facts.profile = "slime";
   const std::string estimator = settings.text("advantage-estimator", "grpo");
@@ -277,7 +280,8 @@ UnneededSettings slime_unneeded() {
       "untie-embeddings-and-output-weights", "num-experts", "moe-ffn-hidden-size", "moe-router-*",
       "moe-layer-freq", "moe-shared-expert-intermediate-size", "moe-aux-loss-coeff", "max-position-embeddings",
       "position-embedding-type", "make-vocab-size-divisible-by"};
-  out.neutral = {{"accumulate-allreduce-grads-in-fp32", "true"},
+  out.neutral = {{"loss-type", "policy_loss"},
+                 {"accumulate-allreduce-grads-in-fp32", "true"},
                  {"moe-token-dispatcher-type", "alltoall"},
                  {"moe-grouped-gemm", "true"},
                  {"moe-permute-fusion", "true"},
