@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/import/importers.h"
 #include "reports/import/references.h"
 
@@ -74,6 +75,8 @@ RunFacts read_nemo_run(RunSettings& run) {
   facts.nodes = settings.count("cluster.num_nodes", 1, TrainerSettings::kMaxNodes);
   facts.gpus_per_node = settings.count("cluster.gpus_per_node", 1, TrainerSettings::kMaxGpusPerNode);
   facts.actor = settings.text("policy.model_name", "");
+  if (settings.has("policy.precision"))
+    facts.precision = precision_of_name(settings.text("policy.precision", ""));
   facts.has_reference = settings.number("loss_fn.reference_policy_kl_penalty", 0.01) != 0;
   facts.has_old_log_prob = !settings.flag("loss_fn.force_on_policy_ratio", false);
   if (settings.flag("grpo.async_grpo.enabled", false)) {
@@ -132,6 +135,7 @@ UnneededSettings nemo_unneeded() {
                         "policy.megatron_cfg.optimizer.clip_grad",
                         "policy.megatron_cfg.optimizer.*dtype*",
                         "policy.megatron_cfg.optimizer.*fp16",
+                        "policy.megatron_cfg.optimizer.bf16",
                         "policy.megatron_cfg.optimizer.*sgd*",
                         "policy.*lora_*.*modules",
                         "policy.*alpha",
@@ -172,9 +176,7 @@ UnneededSettings nemo_unneeded() {
                         "*.moe_per_layer_logging",
                         "*.apply_rope_fusion",
                         "*.bias_activation_fusion"};
-  out.neutral = {{"policy.precision", "bfloat16"},
-                 {"policy.megatron_cfg.optimizer.bf16", "true"},
-                 {"policy.megatron_cfg.optimizer.use_precision_aware_optimizer", "true"},
+  out.neutral = {{"policy.megatron_cfg.optimizer.use_precision_aware_optimizer", "true"},
                  {"policy.*.sequence_parallel", "false"},
                  {"policy.*.precision", "bfloat16"},
                  {"policy.*pipeline_dtype", "bfloat16"},
