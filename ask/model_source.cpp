@@ -66,7 +66,8 @@ std::string_view begun_by(const std::string& text, const std::vector<std::string
 // "qwen3-8b" for "Qwen/Qwen3-8B-Instruct": tuning changes no shape.
 std::string name_of_shape(const std::string& text) {
   std::string name = lower_case(without_organisation(text));
-  for (const std::string_view suffix : {"-instruct", "-it", "-chat", "-base", "-pt", "-hf"}) {
+  for (const std::string_view suffix :
+       {"-bf16", "-instruct", "-thinking", "-it", "-chat", "-base", "-pt", "-hf"}) {
     if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
   }
   return name;
@@ -114,6 +115,7 @@ std::string suggestion(const std::string& text, const Facts& facts, const fs::pa
 
 [[noreturn]] void refuse(const std::string& text, const std::string& name, const Facts& facts,
                          const fs::path& cache) {
+  if (text.ends_with(".json")) throw_bad_input("there is no file " + in_quotes(text));
   std::string message = facts.why_no_model(name);
   const bool has_reason = !message.ends_with("is not known");
   const std::string near = has_reason ? "" : suggestion(name, facts, cache);
@@ -126,7 +128,8 @@ std::string suggestion(const std::string& text, const Facts& facts, const fs::pa
 
 }  // namespace
 
-FoundModel find_model(const std::string& text, const Facts& facts, const fs::path& cache) {
+FoundModel find_model(const std::string& stated, const Facts& facts, const fs::path& cache) {
+  const std::string text = stated.substr(0, stated.find_last_not_of('/') + 1);  // "models/Qwen3-8B/"
   if (text.empty()) throw_bad_input("expected the name of a model or the path to its config.json, got no text");
   if (const auto file = file_at(text)) return read_file(*file, name_of_file(*file));
   const std::string name = hub_id_in(text).value_or(text);

@@ -314,7 +314,9 @@ void note_parts(const JsonView& config, const std::string& name, std::vector<std
   for (const auto& [member, what] :
        {std::pair("vision_config", "images"), std::pair("audio_config", "sound")}) {
     if (stated(config, member)) {
-      notes.push_back(name + " is read as its language model, without its encoder of " + what + ".");
+      notes.push_back(name + " is read as its language model, without its encoder of " + what +
+                      ": the encoder's weights and time are not counted, and tokens of " + what +
+                      " only where the lengths of prompts have them.");
     }
   }
   for (const std::string_view member :

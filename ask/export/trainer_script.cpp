@@ -136,10 +136,6 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
   script.text = std::move(exported.text);
   script.unsaid = std::move(exported.unsaid);
   script.notes = std::move(exported.notes);
-  if (loaded.workflow.precision != Precision::bf16 && loaded.profile->family != "verl")
-    script.notes.push_back("note: the workflow computes in " + std::string(name_of(loaded.workflow.precision)) +
-                           ", which the script does not say: set it in the configuration of " +
-                           loaded.profile->family);
   if (loaded.workflow.turns > 1)
     script.notes.push_back(
         "note: the workflow has " + format_number(loaded.workflow.turns) +

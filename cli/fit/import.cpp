@@ -78,8 +78,11 @@ int import_logs(const Options& options) {
   if (options.json) {
     print_document(imported.runs);
   } else {
-    print_line(std::to_string(imported.runs.runs.size()) + " runs, " +
-               std::to_string(imported.left_out.size()) + " records left out");
+    const auto counted = [](std::size_t count, const std::string& noun) {
+      return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+    };
+    print_line(counted(imported.runs.runs.size(), "run") + ", " + counted(imported.left_out.size(), "record") +
+               " left out");
   }
   save_document(options.out, imported.runs);
   say_wrote(options.out);

@@ -17,8 +17,11 @@ TASKS = {
     "critic_training": ("training", "critic"),
 }
 
+# A model scores responses, or a rule.
+PPO = set(TASKS) - {"old_log_prob"}
 GRPO = {"actor_generation", "reference_inference", "actor_training"}
-ALGORITHMS = (("ppo", set(TASKS) - {"old_log_prob"}), ("grpo", GRPO), ("grpo", GRPO | {"reward_inference"}))
+ALGORITHMS = (("ppo", PPO), ("ppo", PPO - {"reward_inference"}),
+              ("grpo", GRPO), ("grpo", GRPO | {"reward_inference"}))
 
 
 def role_of(task):

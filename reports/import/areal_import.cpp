@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
@@ -101,6 +102,10 @@ RunFacts read_areal_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
   RunFacts facts;
   facts.profile = "areal";
+  if (!key_below(settings, "actor").empty() && !settings.has(kMode) && key_below(settings, "rollout").empty() &&
+      key_below(settings, "gconfig").empty())
+    refuse_other_training(settings, key_below(settings, "actor"),
+                          "supervised fine-tuning or from pairs, as it has no rollout");
   take_allocation(settings, facts);
   take_vllm(settings, facts);
   const std::string backend = settings.text("actor.backend", "");
@@ -118,6 +123,7 @@ RunFacts read_areal_run(RunSettings& run) {
                                       : Mode::asynchronous;
   facts.is_interrupted = facts.mode == Mode::asynchronous;
   facts.actor = settings.text("actor.path", "");
+  if (settings.has("actor.dtype")) facts.precision = precision_of_name(settings.text("actor.dtype", ""));
   if (facts.has_critic) facts.critic = settings.text("critic.path", facts.actor);
   facts.prompts = settings.count("train_dataset.batch_size", 1);
   facts.responses_per_prompt = settings.count("gconfig.n_samples", 1);
@@ -219,7 +225,7 @@ UnneededSettings areal_unneeded() {
                         "ref.gradient_checkpointing",
                         "async_training",
                         "--*"};
-  out.neutral = {{"*.dtype", "bfloat16"}, {"sglang.dtype", "bfloat16"}, {"*.grad_reduce_dtype", "float32"}};
+  out.neutral = {{"*.dtype", "bfloat16"}, {"*.dtype", "${actor.dtype}"}, {"*.grad_reduce_dtype", "float32"}};
   return out;
 }
 

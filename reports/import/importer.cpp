@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {
@@ -74,6 +75,18 @@ void take_steps(long long step_sequences, const std::string& key, RunFacts& fact
   if (sequences != step_sequences * facts.mini_batches)
     facts.notes.push_back(key + " does not divide the sequences of a batch: " +
                           std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");
+}
+
+void refuse_other_training(const TrainerSettings& settings, const std::string& key, std::string_view training) {
+  throw_bad_input(settings.place_of(key) + ": the configuration trains by " + std::string(training) +
+                  "; give one of PPO or GRPO");
+}
+
+std::string key_below(const TrainerSettings& settings, std::string_view section) {
+  const std::string root = std::string(section) + ".";
+  const auto found = std::find_if(settings.all().begin(), settings.all().end(),
+                                  [&](const TrainerSetting& one) { return one.key.starts_with(root); });
+  return found == settings.all().end() ? "" : found->key;
 }
 
 void note_estimator(const std::string& key, const std::string& estimator, RunFacts& facts) {

@@ -86,6 +86,13 @@ void take_batches(const TrainerSettings& settings, const BatchKeys& keys, RunFac
 // Optimizer steps of this many sequences; notes it if they do not divide the batch, in the words of `key`.
 void take_steps(long long step_sequences, const std::string& key, RunFacts& facts);
 
+// Throws Error(bad_input): the setting says that the configuration trains otherwise, by "supervised fine-tuning".
+[[noreturn]] void refuse_other_training(const TrainerSettings& settings, const std::string& key,
+                                        std::string_view training);
+
+// The first stated key of a section ("sft": "sft.max_num_steps"); empty: there is none.
+[[nodiscard]] std::string key_below(const TrainerSettings& settings, std::string_view section);
+
 // Notes an estimator of advantages that is neither GAE nor GRPO's.
 void note_estimator(const std::string& key, const std::string& estimator, RunFacts& facts);
 

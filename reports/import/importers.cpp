@@ -8,9 +8,9 @@
 namespace sextant {
 
 std::span<const Importer> importer_table() {
-  static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(),
-                                 slime_importer(), areal_importer(),   roll_importer(),
-                                 trl_importer(),   skyrl_importer(),   prime_rl_importer()};
+  static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(), slime_importer(),
+                                 miles_importer(), areal_importer(),   roll_importer(),     trl_importer(),
+                                 skyrl_importer(), prime_rl_importer()};
   return kTable;
 }
 

@@ -22,6 +22,7 @@ namespace sextant {
 [[nodiscard]] Importer nemo_rl_importer();
 [[nodiscard]] Importer openrlhf_importer();
 [[nodiscard]] Importer slime_importer();
+[[nodiscard]] Importer miles_importer();
 [[nodiscard]] Importer areal_importer();
 [[nodiscard]] Importer roll_importer();
 [[nodiscard]] Importer trl_importer();

@@ -3,8 +3,11 @@
 // Defaults are those of examples/configs/grpo_math_1B.yaml at v0.7.0 (81aa43dda476), github.com/NVIDIA-NeMo/RL;
 // where the files that a configuration extends are beside it, their values count.
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/import/importers.h"
 #include "reports/import/references.h"
 
@@ -14,6 +17,20 @@ namespace {
 constexpr const char* kTotalTokens = "policy.max_total_sequence_length";
 constexpr const char* kPromptTokens = "data.max_input_seq_length";
 constexpr const char* kNewTokens = "policy.generation.max_new_tokens";
+
+// The other programs of NeMo RL have a section of their own in place of "grpo".
+void refuse_other_programs(const TrainerSettings& settings) {
+  if (!key_below(settings, "grpo").empty()) return;
+  constexpr std::array<std::pair<const char*, const char*>, 4> kOthers{
+      {{"sft", "supervised fine-tuning"},
+       {"dpo", "DPO"},
+       {"rm", "supervised fine-tuning of a reward model"},
+       {"distillation", "distillation"}}};
+  for (const auto& [section, training] : kOthers) {
+    const std::string key = key_below(settings, section);
+    if (!key.empty()) refuse_other_training(settings, key, training);
+  }
+}
 
 // Defaults of the file that all examples extend, as far as they are not the readers' own.
 void derive_base(TrainerSettings& settings) {
@@ -50,6 +67,7 @@ void read_nemo_batches(const TrainerSettings& settings, RunFacts& facts) {
 
 RunFacts read_nemo_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
+  refuse_other_programs(settings);
   derive_base(settings);
   RunFacts facts;
   const bool is_megatron = settings.flag("policy.megatron_cfg.enabled", false);
@@ -57,6 +75,8 @@ RunFacts read_nemo_run(RunSettings& run) {
   facts.nodes = settings.count("cluster.num_nodes", 1, TrainerSettings::kMaxNodes);
   facts.gpus_per_node = settings.count("cluster.gpus_per_node", 1, TrainerSettings::kMaxGpusPerNode);
   facts.actor = settings.text("policy.model_name", "");
+  if (settings.has("policy.precision"))
+    facts.precision = precision_of_name(settings.text("policy.precision", ""));
   facts.has_reference = settings.number("loss_fn.reference_policy_kl_penalty", 0.01) != 0;
   facts.has_old_log_prob = !settings.flag("loss_fn.force_on_policy_ratio", false);
   if (settings.flag("grpo.async_grpo.enabled", false)) {
@@ -115,6 +135,7 @@ UnneededSettings nemo_unneeded() {
                         "policy.megatron_cfg.optimizer.clip_grad",
                         "policy.megatron_cfg.optimizer.*dtype*",
                         "policy.megatron_cfg.optimizer.*fp16",
+                        "policy.megatron_cfg.optimizer.bf16",
                         "policy.megatron_cfg.optimizer.*sgd*",
                         "policy.*lora_*.*modules",
                         "policy.*alpha",
@@ -155,9 +176,7 @@ UnneededSettings nemo_unneeded() {
                         "*.moe_per_layer_logging",
                         "*.apply_rope_fusion",
                         "*.bias_activation_fusion"};
-  out.neutral = {{"policy.precision", "bfloat16"},
-                 {"policy.megatron_cfg.optimizer.bf16", "true"},
-                 {"policy.megatron_cfg.optimizer.use_precision_aware_optimizer", "true"},
+  out.neutral = {{"policy.megatron_cfg.optimizer.use_precision_aware_optimizer", "true"},
                  {"policy.*.sequence_parallel", "false"},
                  {"policy.*.precision", "bfloat16"},
                  {"policy.*pipeline_dtype", "bfloat16"},

@@ -237,6 +237,9 @@ bool computes_log_probs(const TrainerSettings& settings, const RunFacts& facts, 
 
 RunFacts read_slime_run(RunSettings& run) {
   const TrainerSettings& settings = run.settings;
+  const Json* loss = settings.find("loss-type");
+  if (loss != nullptr && *loss == "sft_loss")
+    refuse_other_training(settings, "loss-type", "supervised fine-tuning");
   RunFacts facts;
   facts.profile = "slime";
   const std::string estimator = settings.text("advantage-estimator", "grpo");
@@ -244,6 +247,7 @@ RunFacts read_slime_run(RunSettings& run) {
   if (!facts.has_critic && estimator != "grpo") note_estimator("advantage-estimator", estimator, facts);
   facts.has_reference = settings.flag("use-kl-loss", false) || settings.number("kl-coef", 0) != 0;
   facts.actor = settings.text("hf-checkpoint", "");
+  if (settings.has("fp16") && settings.flag("fp16", false)) facts.precision = Precision::fp16;
   read_slime_mode(run, facts);
   read_slime_gpus(settings, facts);
   take_batches(settings, kSlimeBatches, facts);
@@ -252,6 +256,20 @@ RunFacts read_slime_run(RunSettings& run) {
   const std::string granularity = settings.text("recompute-granularity", "");
   if (granularity == "full" && settings.text("recompute-method", "uniform") != "uniform")
     facts.notes.emplace_back("recompute-method: the plan recomputes all layers");
+  return facts;
+}
+
+// The same flags, with switches of its own for the rollout and for the pass of log-probabilities.
+RunFacts read_miles_run(RunSettings& run) {
+  const TrainerSettings& settings = run.settings;
+  RunFacts facts = read_slime_run(run);
+  facts.profile = "miles";
+  if (settings.has("fully-async") && settings.flag("fully-async", false)) {
+    facts.mode = Mode::asynchronous;
+    facts.staleness = settings.count("max-weight-staleness", 1);
+  }
+  facts.has_old_log_prob =
+      !settings.flag("skip-actor-forward-only", false) && !settings.flag("use-rollout-logprobs", false);
   return facts;
 }
 
@@ -277,7 +295,8 @@ UnneededSettings slime_unneeded() {
       "untie-embeddings-and-output-weights", "num-experts", "moe-ffn-hidden-size", "moe-router-*",
       "moe-layer-freq", "moe-shared-expert-intermediate-size", "moe-aux-loss-coeff", "max-position-embeddings",
       "position-embedding-type", "make-vocab-size-divisible-by"};
-  out.neutral = {{"accumulate-allreduce-grads-in-fp32", "true"},
+  out.neutral = {{"loss-type", "policy_loss"},
+                 {"accumulate-allreduce-grads-in-fp32", "true"},
                  {"moe-token-dispatcher-type", "alltoall"},
                  {"moe-grouped-gemm", "true"},
                  {"moe-permute-fusion", "true"},
@@ -293,6 +312,20 @@ UnneededSettings slime_unneeded() {
 
 Importer openrlhf_importer() {
   return {"openrlhf", {SettingForm::flags, {"train_ppo_ray"}}, ray_unneeded(), read_ray_run};
+}
+
+Importer miles_importer() {
+  UnneededSettings unneeded = slime_unneeded();
+  unneeded.without_effect.insert(unneeded.without_effect.end(),
+                                 {"tito-model", "dumper-*", "use-mlflow", "mlflow-*"});
+  unneeded.neutral.insert(
+      unneeded.neutral.end(),
+      {{"train-backend", "megatron"}, {"offload-train-target", "cpu"}, {"qkv-format", "thd"}});
+  return {"miles",
+          {SettingForm::flags, {"train.py", "train_async.py"}},
+          unneeded,
+          read_miles_run,
+          {"use-kl-loss", "true"}};
 }
 
 Importer slime_importer() {

@@ -1,5 +1,6 @@
 #include "reports/import/references.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -61,12 +62,20 @@ class References {
   }
 
  private:
-  std::optional<Json> of_key(const std::string& wanted, const std::string& key, int depth) const {
-    std::string name = wanted;
-    if (!name.empty() && name.front() == '.') {
-      const std::size_t dot = key.rfind('.');
-      name = dot == std::string::npos ? name.substr(1) : key.substr(0, dot) + name;
+  // "a.b.x" for the reference ".x" of the key "a.b.c", "a.x" for "..x": each further dot is a section up.
+  static std::string absolute(const std::string& wanted, const std::string& key) {
+    const std::size_t dots = std::min(wanted.find_first_not_of('.'), wanted.size());
+    if (dots == 0) return wanted;
+    std::string section = key;
+    for (std::size_t i = 0; i < dots; ++i) {
+      const std::size_t dot = section.rfind('.');
+      section = dot == std::string::npos ? "" : section.substr(0, dot);
     }
+    return (section.empty() ? "" : section + ".") + wanted.substr(dots);
+  }
+
+  std::optional<Json> of_key(const std::string& wanted, const std::string& key, int depth) const {
+    const std::string name = absolute(wanted, key);
     const Json* found = settings_->find_or_assumed(name);
     if (found == nullptr) return std::nullopt;
     return found->is_string() ? value_of(found->get<std::string>(), name, depth + 1) : std::optional(*found);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 
@@ -85,6 +86,8 @@ RunFacts read_roll_run(RunSettings& run) {
   facts.has_reference =
       settings.flag("enable_reference", false) || settings.flag("use_kl_loss", false) || penalty > 0;
   facts.actor = model_of(settings.text("pretrain", ""));
+  if (settings.has("actor_train.model_args.dtype"))
+    facts.precision = precision_of_name(settings.text("actor_train.model_args.dtype", ""));
   if (facts.has_critic) facts.critic = model_of(settings.text("reward_pretrain", ""));
   const int prompt = settings.count("prompt_length", 1024),
             all = settings.count("sequence_length", prompt + 1024);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
@@ -113,6 +114,8 @@ RunFacts read_skyrl_run(RunSettings& run) {
   facts.has_reference = settings.flag("trainer.algorithm.use_kl_loss", true) ||
                         settings.flag("trainer.algorithm.use_kl_in_reward", false);
   facts.has_old_log_prob = true;
+  constexpr std::string_view kPrecision = "trainer.policy.fsdp_config.mixed_precision.param_dtype";
+  if (settings.has(kPrecision)) facts.precision = precision_of_name(settings.text(kPrecision, ""));
   facts.actor = settings.text("trainer.policy.model.path", "Qwen/Qwen2.5-1.5B-Instruct");
   if (facts.has_critic) facts.critic = settings.text("trainer.critic.model.path", "");
   return facts;
@@ -144,6 +147,7 @@ UnneededSettings skyrl_unneeded() {
                         "trainer.*.optimizer_config.*",
                         "trainer.*.model.lora.*",
                         "trainer.*.fsdp_config.reshard_after_forward",
+                        "trainer.*.fsdp_config.mixed_precision.*",
                         "trainer.ref.model.path",
                         "trainer.fully_async.enabled",  // the program says it
                         "trainer.fully_async.num_parallel_generation_workers",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/import/importers.h"
 
 namespace sextant {
@@ -51,6 +52,19 @@ void read_trl_batches(const TrainerSettings& settings, RunFacts& facts) {
   take_steps(pass * accumulation, "gradient_accumulation_steps", facts);
 }
 
+// bf16 unless fp16 is on or bf16 is off; the launcher says it to a script that does not.
+void read_trl_precision(const TrainerSettings& settings, RunFacts& facts) {
+  if (settings.has("mixed_precision")) {
+    const std::string name = settings.text("mixed_precision", "");
+    facts.precision = name == "no" ? Precision::fp32 : precision_of_name(name);
+  }
+  if (settings.has("fp16") && settings.flag("fp16", false)) facts.precision = Precision::fp16;
+  if (settings.has("bf16"))
+    facts.precision = settings.flag("bf16", true)          ? Precision::bf16
+                      : facts.precision == Precision::fp16 ? Precision::fp16
+                                                           : Precision::fp32;
+}
+
 RunFacts read_trl_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
   RunFacts facts;
@@ -68,6 +82,7 @@ RunFacts read_trl_run(RunSettings& run) {
   facts.has_reference = settings.number("beta", 0.0) != 0;
   facts.has_old_log_prob = settings.flag("vllm_importance_sampling_correction", true) || facts.mini_batches > 1;
   facts.actor = settings.text("model_name_or_path", "");
+  read_trl_precision(settings, facts);
   const int processes = settings.count("num_processes", 8 * facts.nodes);
   GpuShape shape{facts.nodes, std::max(1, (processes + facts.nodes - 1) / facts.nodes)};
   if (settings.text("vllm_mode", "colocate") == "server")
@@ -163,9 +178,9 @@ UnneededSettings trl_unneeded() {
                         "sync_ref_model",
                         "disable_dropout",
                         "use_deepspeed"};
-  out.neutral = {{"bf16", "true"},
-                 {"mixed_precision", "bf16"},
-                 {"dtype", "bfloat16"},
+  out.neutral = {{"dtype", "bfloat16"},
+                 {"dtype", "float16"},
+                 {"dtype", "float32"},
                  {"torch_dtype", "bfloat16"},
                  {"offload_param_device", "none"},
                  {"num_iterations", "1"}};

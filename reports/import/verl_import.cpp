@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
+#include "reports/export/trainers/dialect_parts.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
@@ -190,8 +191,7 @@ void read_verl_models(const TrainerSettings& settings, RunFacts& facts) {
 // One precision for all tasks: that of the actor's training.
 void read_verl_precision(const TrainerSettings& settings, bool is_megatron, RunFacts& facts) {
   const std::string key = key_of(kActorRoot, is_megatron ? "megatron.dtype" : "fsdp_config.dtype");
-  const std::string name = settings.text(key, "bfloat16");
-  if (name == "float16" || name == "fp16") facts.precision = Precision::fp16;
+  facts.precision = precision_of_name(settings.text(key, "bfloat16"));
 }
 
 // Offloading is one option of a plan: weights, gradients and optimizer together.
@@ -381,6 +381,7 @@ UnneededSettings verl_unneeded() {
                  {"*.rollout.pipeline_model_parallel_size", "1"},
                  {"*.rollout.dtype", "bfloat16"},
                  {"*.rollout.dtype", "float16"},
+                 {"*.rollout.dtype", "float32"},
                  {"*.model_dtype", "fp32"},
                  {"*.use_fused_kernels", "false"},
                  {"*.multi_turn.enable", "false"},

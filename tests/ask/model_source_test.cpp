@@ -68,6 +68,8 @@ TEST_F(ModelSource, ShippedConfigs) {
   EXPECT_EQ(find("google/gemma-3-27b-it").model.hidden, find("gemma-3-27b").model.hidden);
   EXPECT_EQ(find("PHI-4").model.layers, 40);
   EXPECT_EQ(find("DeepSeek-V2-Lite-Chat").model.layers, 27);
+  EXPECT_EQ(find("Qwen/Qwen3-Next-80B-A3B-Thinking").model.layers, 48);
+  EXPECT_EQ(find("unsloth/gpt-oss-20b-BF16").model.layers, 24);
   EXPECT_THAT(refused("gemma-3-27c"), HasSubstr("did you mean \"gemma-3-27b"));
 }
 
@@ -82,6 +84,8 @@ TEST_F(ModelSource, FilesAndFolders) {
   }
   EXPECT_EQ(find(put("shapes/small.json", config("Llama-3.2-3B"))).model.name, "small");
 }
+
+TEST_F(ModelSource, PathsMayEndWithASlash) { EXPECT_EQ(find("/root/models/Qwen3-8B/").model.layers, 36); }
 
 TEST_F(ModelSource, ModelDocuments) {
   EXPECT_EQ(find(std::string(SEXTANT_TEST_DATA) + "/model.json").model.source.has_value(), true);
@@ -113,6 +117,8 @@ TEST_F(ModelSource, UnknownNamesAreRefusedWithWhatWouldHelp) {
   EXPECT_THAT(refused("zai-org/GLM-5"), AllOf(HasSubstr("sparse attention"), Not(HasSubstr("did you mean"))));
   EXPECT_THAT(refused("org/unheard"), HasSubstr("does not have it either"));
   EXPECT_THAT(refused(folder_ / "cache"), HasSubstr("the folder has no config.json"));
+  EXPECT_THAT(refused("/data/ckpt/config.json"), HasSubstr("there is no file \"/data/ckpt/config.json\""));
+  EXPECT_THAT(refused("/data/Qwen3-4B-FP8/"), HasSubstr("did you mean \"Qwen3-4B\"?"));
   EXPECT_THAT(refused(""), HasSubstr("got no text"));
 }
 

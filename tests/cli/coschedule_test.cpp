@@ -552,5 +552,35 @@ TEST_F(Coschedule, AJobOfSeveralTurnsKeepsItsWaits) {
               0.8);
 }
 
+// PPO with a critic and a rule, which scores 64 responses on the host in 50 ms each before training begins.
+TEST_F(Coschedule, APlanOfPpoWithARuleBecomesAJob) {
+  const auto job_with = [&](const std::string& reward) {
+    const std::vector<std::string> question{"--gpus", "2x8xH100",    "--model", "Qwen/Qwen3-8B",  "--prompts",
+                                            "64",     "--algorithm", "ppo",     "--reward-model", reward};
+    std::vector<std::string> predict{"predict",
+                                     "--train",
+                                     "fsdp=8,gpus=8-15",
+                                     "--rollout",
+                                     "tp=2,dp=4,gpus=0-7",
+                                     "--plan-out",
+                                     folder_.file("ppo.json")};
+    predict.insert(predict.end(), question.begin(), question.end());
+    EXPECT_EQ(run_sextant(predict).exit_code, 0);
+    std::vector<std::string> more{
+        "--name", "ppo", "--plan", folder_.file("ppo.json"), "--out", folder_.file("job.json")};
+    more.insert(more.end(), question.begin(), question.end());
+    const Printed printed = act("job", more);
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return load_document<JobDocument>(folder_.file("job.json")).content.job;
+  };
+  const Job free = job_with("rule=0"), slow = job_with("rule=0.05");
+  EXPECT_NEAR(slow.rollout_s - free.rollout_s, 64 * 0.05, 1e-9);
+  EXPECT_DOUBLE_EQ(slow.training_s, free.training_s);
+  ASSERT_TRUE(slow.rollout_interval_s && free.rollout_interval_s);
+  EXPECT_NEAR(slow.rollout_interval_s->high - free.rollout_interval_s->high, 64 * 0.05, 1e-9);
+  // Actor and critic, of 8.2 B parameters each, leave at least 12 bytes of each on the host.
+  EXPECT_GT(slow.training_host_bytes, 2 * 8.2e9 * 12);
+}
+
 }  // namespace
 }  // namespace sextant::test

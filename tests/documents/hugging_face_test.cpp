@@ -190,9 +190,11 @@ TEST(HuggingFace, NotesSayWhatIsLeftOut) {
   EXPECT_THAT(
       read_config(config_file("Qwen3-VL-8B.json")).notes,
       ElementsAre(
-          "Qwen3VLForConditionalGeneration is read as its language model, without its encoder of images."));
+          "Qwen3VLForConditionalGeneration is read as its language model, without its encoder of images: the "
+          "encoder's weights and time are not counted, and tokens of images only where the lengths of prompts "
+          "have them."));
   EXPECT_THAT(read_config(config_file("Qwen2-VL-7B.json")).notes,
-              ElementsAre(HasSubstr("without its encoder of images")));
+              ElementsAre(HasSubstr("without its encoder of images:")));
   EXPECT_THAT(read_config(config_file("DeepSeek-V3.json")).notes,
               ElementsAre("Layers for multi-token prediction are left out: 1."));
   EXPECT_THAT(read_config(config_file("Llama-4-Scout-17B-16E.json")).notes,

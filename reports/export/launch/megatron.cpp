@@ -99,7 +99,8 @@ void write_megatron_flags(const TrainerTask& task, const Workflow& workflow, Tra
                divisible_length(max_prompt_tokens(workflow) + max_response_tokens(workflow), task));
   settings.set_shell("train-iters", "${TRAIN_ITERS}");
   settings.set_shell("lr", "${LR}");
-  settings.set("bf16", true);
+  if (workflow.precision != Precision::fp32)
+    settings.set(workflow.precision == Precision::fp16 ? "fp16" : "bf16", true);
   settings.set("attention-dropout", 0.0);  // Megatron's default for both is 0.1
   settings.set("hidden-dropout", 0.0);
   settings.begin_group("Model and data");

@@ -228,6 +228,8 @@ LaunchScript write_servers(const Plan& plan, const LaunchProblem& problem, const
   options.begin_group("Options of all servers");
   write_rows(dialect.options, "", as_task(task, task.replicas.front()), options);
   options.set(dialect.length, max_prompt_tokens(workflow) + max_response_tokens(workflow));
+  // Both take the data type of the checkpoint otherwise.
+  if (!precision_to_state(workflow).empty()) options.set("dtype", precision_to_state(workflow));
   std::vector<NodeId> nodes;
   std::vector<std::string> lines;
   for (std::size_t number = 0; number < task.replicas.size(); ++number) {

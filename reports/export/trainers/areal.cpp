@@ -169,6 +169,15 @@ void write_areal_cluster(const TrainerConfig& config, TrainerSettings& settings)
   settings.set("cluster.n_gpus_per_node", per_node);
 }
 
+// The examples that are overridden give all models and the engine the actor's.
+void write_areal_precision(const Workflow& workflow, TrainerScript& script) {
+  const std::string name = precision_to_state(workflow);
+  if (name.empty()) return;
+  script.settings.begin_group("Precision of all models");
+  script.settings.set("actor.dtype", name);
+  script.states_precision = true;
+}
+
 TrainerScript write_areal(const TrainerConfig& config, const TrainerProblem& problem) {
   const Workflow& workflow = problem.workflow;
   TrainerScript script;
@@ -177,6 +186,7 @@ TrainerScript write_areal(const TrainerConfig& config, const TrainerProblem& pro
   write_areal_cluster(config, settings);
   write_areal_strategies(config, settings);
   write_areal_engine(config, problem, settings);
+  write_areal_precision(workflow, script);
   for (const ArealRole& role : areal_roles()) {
     if (workflow.has_task(role.tasks.front())) write_areal_role(role, config, settings);
   }

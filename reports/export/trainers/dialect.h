@@ -36,6 +36,8 @@ struct TrainerScript {
   std::vector<ShellVariable> variables;
   std::string command;             // the launch: "python3 -m verl.trainer.main_ppo"
   std::vector<std::string> notes;  // sentences for the top of the file
+  // The settings say that the workflow computes in another precision than bf16, the default of all frameworks here.
+  bool states_precision = false;
 };
 
 enum class SettingForm { hydra, flags, yaml };

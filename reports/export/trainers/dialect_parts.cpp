@@ -44,6 +44,16 @@ std::vector<DeviceId> devices_for(const GpuPool& pool, const std::vector<std::ve
 
 }  // namespace
 
+std::string precision_to_state(const Workflow& workflow) {
+  if (workflow.precision == Precision::fp16) return "float16";
+  return workflow.precision == Precision::fp32 ? "float32" : "";
+}
+
+Precision precision_of_name(const std::string& name) {
+  if (name == "float16" || name == "fp16" || name == "half") return Precision::fp16;
+  return name == "float32" || name == "fp32" ? Precision::fp32 : Precision::bf16;
+}
+
 int max_prompt_tokens(const Workflow& workflow) {
   return static_cast<int>(std::ceil(workflow.prompt_tokens.max_tokens()));
 }

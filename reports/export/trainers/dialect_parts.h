@@ -15,6 +15,12 @@ namespace sextant {
 // Prompts of an optimizer step.
 [[nodiscard]] int prompts_per_step(const Workflow& workflow);
 
+// A workflow in fp16 or fp32: the name of its precision in PyTorch, "float16", for a setting that states it. Empty: bf16,
+// which needs none, or a precision without a name.
+[[nodiscard]] std::string precision_to_state(const Workflow& workflow);
+// The reverse: "float16" or "fp16". Other names are bf16.
+[[nodiscard]] Precision precision_of_name(const std::string& name);
+
 // Adds a note if the prompts of a batch cannot be divided into the workflow's optimizer steps.
 void note_uneven_steps(const Workflow& workflow, TrainerScript& script);
 

@@ -102,10 +102,17 @@ std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>&
 }
 
 std::span<const Dialect> dialect_table() {
-  static const std::array kTable{
-      verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(), nemo_rl_megatron_dialect(),
-      openrlhf_dialect(),  areal_dialect(),         slime_dialect(),           roll_dialect(),
-      trl_dialect(),       skyrl_dialect()};
+  static const std::array kTable{verl_fsdp_dialect(),
+                                 verl_megatron_dialect(),
+                                 nemo_rl_dtensor_dialect(),
+                                 nemo_rl_megatron_dialect(),
+                                 openrlhf_dialect(),
+                                 areal_dialect(),
+                                 slime_dialect(),
+                                 miles_dialect(),
+                                 roll_dialect(),
+                                 trl_dialect(),
+                                 skyrl_dialect()};
   return kTable;
 }
 
@@ -157,6 +164,10 @@ ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const 
   out.unsaid = with_costs(plan, nearest.unsaid, time);
   out.notes = placement_notes(config, problem.cluster, dialect.rules(problem.profile).lists_devices);
   out.notes.insert(out.notes.end(), script.notes.begin(), script.notes.end());
+  if (problem.workflow.precision != Precision::bf16 && !script.states_precision)
+    out.notes.push_back("The workflow computes in " + std::string(name_of(problem.workflow.precision)) +
+                        ", which the script does not say: set it in the configuration of " +
+                        problem.profile.family + ".");
   out.text = head_text(config, problem, out) + "set -euo pipefail\n\n" + variables_text(script.variables) +
              "\n" + arguments_text(script, dialect.form) + "\n" + script.command +
              " \"${arguments[@]}\" \"$@\"\n";

@@ -65,6 +65,7 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect openrlhf_dialect();
 [[nodiscard]] Dialect areal_dialect();
 [[nodiscard]] Dialect slime_dialect();
+[[nodiscard]] Dialect miles_dialect();
 [[nodiscard]] Dialect roll_dialect();
 [[nodiscard]] Dialect trl_dialect();
 [[nodiscard]] Dialect skyrl_dialect();

@@ -202,6 +202,20 @@ void write_nemo_mode(const Workflow& workflow, TrainerSettings& settings) {
     settings.set("loss_fn.reference_policy_kl_penalty", 0.0);
 }
 
+// The engine and Megatron's pipeline follow policy.precision; Megatron's optimizer has flags of its own, and a check
+// that they agree (nemo_rl/models/megatron/setup.py).
+void write_nemo_precision(const TrainerProblem& problem, TrainerScript& script) {
+  const std::string name = precision_to_state(problem.workflow);
+  if (name.empty()) return;
+  script.settings.set("policy.precision", name);
+  if (uses_megatron(problem)) {
+    script.settings.set(std::string(kMegatron) + "optimizer.bf16", false);
+    script.settings.set(std::string(kMegatron) + "optimizer.fp16",
+                        problem.workflow.precision == Precision::fp16);
+  }
+  script.states_precision = true;
+}
+
 TrainerScript write_nemo_rl(const TrainerConfig& config, const TrainerProblem& problem) {
   const Workflow& workflow = problem.workflow;
   TrainerScript script;
@@ -214,6 +228,7 @@ TrainerScript write_nemo_rl(const TrainerConfig& config, const TrainerProblem& p
   settings.set("grpo.num_generations_per_prompt", workflow.responses_per_prompt);
   write_nemo_mode(workflow, settings);
   settings.set_shell("policy.model_name", "${MODEL_PATH}");
+  write_nemo_precision(problem, script);
   write_nemo_batches(config, workflow, settings);
   const TrainerTask& training = config.tasks.at(task_names::kActorTraining);
   if (uses_megatron(problem)) {

@@ -297,6 +297,9 @@ void write_roll_role(const RollRole& role, const TrainerConfig& config, const Tr
   settings.set(std::string(role.name) + ".device_mapping",
                device_mapping(config.pools[static_cast<std::size_t>(task.pool)], problem.cluster));
   settings.set(std::string(role.name) + ".strategy_args.strategy_name", role.strategy);
+  if (!precision_to_state(problem.workflow).empty())
+    settings.set(std::string(role.name) + ".model_args.dtype",
+                 std::string(name_of(problem.workflow.precision)));
   if (std::string_view(role.name) == "actor_infer") {
     write_rows(kRollEngine, root, task, settings);
     settings.set(root + "gpu_memory_utilization", engine_fraction(role.tasks.front(), config, problem));
@@ -350,6 +353,7 @@ TrainerScript write_roll(const TrainerConfig& config, const TrainerProblem& prob
   for (const RollRole& role : roll_roles()) {
     if (workflow.has_task(role.tasks.front())) write_roll_role(role, config, problem, settings);
   }
+  script.states_precision = !precision_to_state(workflow).empty();
   // The extended file gives the reference 16 GPUs, which count even where it does not run.
   if (!workflow.has_task(task_names::kReferenceInference))
     settings.set("reference.device_mapping",

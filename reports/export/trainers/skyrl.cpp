@@ -15,6 +15,7 @@ namespace {
 const std::string kSkyEngine = "generator.inference_engine.";
 const std::string kSkyPlacement = "trainer.placement.";
 const std::string kSkyPacking = "trainer.remove_microbatch_padding";
+constexpr const char* kSkyPrecision = ".fsdp_config.mixed_precision.param_dtype";
 constexpr const char* kSkyRollout = task_names::kActorGeneration;
 constexpr const char* kSkyTrainer = task_names::kActorTraining;
 
@@ -158,6 +159,20 @@ std::string sky_command(Mode mode) {
   return "python3 -m skyrl.train.entrypoints.main_base";
 }
 
+// FSDP computes in param_dtype; bf16 without the section (skyrl/backends/skyrl_train/distributed/fsdp_strategy.py).
+void write_sky_precision(const Workflow& workflow, TrainerScript& script) {
+  const std::string name = precision_to_state(workflow);
+  if (name.empty()) return;
+  script.settings.begin_group("Precision");
+  for (const char* task : {kSkyTrainer, task_names::kReferenceInference, task_names::kCriticTraining}) {
+    if (workflow.has_task(task))
+      script.settings.set("trainer." + sky_role(task) + kSkyPrecision,
+                          std::string(name_of(workflow.precision)));
+  }
+  script.settings.set(kSkyEngine + "model_dtype", name);
+  script.states_precision = true;
+}
+
 TrainerScript write_skyrl(const TrainerConfig& config, const TrainerProblem& problem) {
   TrainerScript script;
   const Workflow& workflow = problem.workflow;
@@ -165,6 +180,7 @@ TrainerScript write_skyrl(const TrainerConfig& config, const TrainerProblem& pro
   write_sky_gpus(config, workflow, script.settings);
   write_sky_engine(config, problem, script.settings);
   write_sky_trainers(config, workflow, script.settings);
+  write_sky_precision(workflow, script);
   script.settings.begin_group("Logs");
   script.settings.set("trainer.logger", "console");
   script.settings.set("trainer.project_name", "sextant");

@@ -1,5 +1,6 @@
 // slime 0.3.1: flags of train.py and train_async.py, which are slime's own (slime/utils/arguments.py), Megatron's,
-// and SGLang's with "sglang-" before them.
+// and SGLang's with "sglang-" before them. miles 0.1.0, a fork of slime, has the same with a few of its own
+// (miles/utils/arguments.py).
 #include <algorithm>
 #include <cmath>
 
@@ -13,6 +14,8 @@ namespace {
 constexpr const char* kSlimeEngine = task_names::kActorGeneration;
 constexpr const char* kSlimeTrainer = task_names::kActorTraining;
 constexpr int kSlimeNode = 8;  // GPUs of a node where no flag says otherwise
+
+bool is_miles(const TrainerProblem& problem) { return problem.profile.family == "miles"; }
 
 bool is_one_slime_pool(const TrainerConfig& config) {
   return config.tasks.at(kSlimeEngine).pool == config.tasks.at(kSlimeTrainer).pool;
@@ -163,7 +166,37 @@ void write_slime_engine(const TrainerConfig& config, const TrainerProblem& probl
   settings.set("sglang-chunked-prefill-size", execution.prefill_chunk_tokens * replicas);
 }
 
-void write_slime_data(const Workflow& workflow, TrainerScript& script) {
+// How generation goes on while the trainer works. miles names the rollout by a flag, which partial rollouts exclude
+// (miles/utils/arguments.py, _resolve_rollout_functions).
+void write_slime_mode(const TrainerProblem& problem, TrainerSettings& settings) {
+  const Workflow& workflow = problem.workflow;
+  const bool is_full = workflow.mode == Mode::asynchronous;
+  if (is_full && is_miles(problem)) {
+    settings.set("fully-async", true);
+    settings.set("max-weight-staleness", std::max(1, static_cast<int>(workflow.staleness)));
+    return;
+  }
+  if (is_full)
+    settings.set("rollout-function-path", "slime.rollout.fully_async_rollout.generate_rollout_fully_async");
+  settings.set("partial-rollout", workflow.rollout.is_interrupted);
+}
+
+// miles computes log-probabilities in a pass of their own unless it is skipped, which is for a single optimizer step; a
+// critic beside engines that are ahead needs a correction (miles/utils/arguments.py, validate_skip_actor_forward_only
+// and validate_async_off_policy_correction).
+void write_miles_log_probs(const Workflow& workflow, TrainerScript& script) {
+  const bool has_pass = workflow.has_task(task_names::kOldLogProb);
+  if (!has_pass && workflow.mini_batches == 1) script.settings.set("skip-actor-forward-only", true);
+  if (workflow.mode != Mode::synchronous && workflow.has_task(task_names::kCriticTraining))
+    script.settings.set(has_pass ? "use-tis" : "use-rollout-logprobs", true);
+  if (!has_pass && workflow.mini_batches > 1)
+    script.notes.emplace_back(
+        "miles computes the actor's log-probabilities again if an iteration has several optimizer steps; the "
+        "workflow has no such pass.");
+}
+
+void write_slime_data(const TrainerProblem& problem, TrainerScript& script) {
+  const Workflow& workflow = problem.workflow;
   TrainerSettings& settings = script.settings;
   settings.begin_group("Algorithm, data and batches");
   const bool has_critic = workflow.has_task(task_names::kCriticTraining);
@@ -182,14 +215,16 @@ void write_slime_data(const Workflow& workflow, TrainerScript& script) {
   settings.set_shell("label-key", "${LABEL_KEY}");
   settings.set("apply-chat-template", true);
   settings.set_shell("rm-type", "${REWARD}");
-  if (workflow.mode == Mode::asynchronous)
-    settings.set("rollout-function-path", "slime.rollout.fully_async_rollout.generate_rollout_fully_async");
-  settings.set("partial-rollout", workflow.rollout.is_interrupted);
+  write_slime_mode(problem, settings);
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back({"MEGATRON_PATH", "the same model as a checkpoint of Megatron", ""});
   script.variables.push_back(
       {"MEGATRON", "a checkout of Megatron-LM, whose package has its core alone", "/root/Megatron-LM"});
-  script.variables.push_back({"MODEL_SCRIPT", "the file of scripts/models with the model's MODEL_ARGS", ""});
+  script.variables.push_back(
+      is_miles(problem)
+          ? ShellVariable{"MODEL_TYPE", "the file of scripts/models that has the model, without .py: qwen3-14B",
+                          ""}
+          : ShellVariable{"MODEL_SCRIPT", "the file of scripts/models with the model's MODEL_ARGS", ""});
   script.variables.push_back({"NUM_ROLLOUT", "iterations to train for, after which training ends", ""});
   script.variables.push_back({"TRAIN_FILE", "prompts for training, lines of JSON", ""});
   script.variables.push_back(
@@ -199,27 +234,56 @@ void write_slime_data(const Workflow& workflow, TrainerScript& script) {
   script.variables.push_back({"RAY_ADDRESS", "the dashboard of the Ray cluster", "http://127.0.0.1:8265"});
 }
 
-TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& problem) {
-  const Workflow& workflow = problem.workflow;
-  TrainerScript script;
-  write_slime_data(workflow, script);
-  write_slime_gpus(config, workflow, script.settings);
-  write_slime_engine(config, problem, script.settings);
-  write_slime_megatron(config, script.settings);
-  write_slime_batches(config, workflow, script.settings);
-  script.notes.emplace_back("Run it in a checkout of slime " + problem.profile.version + ".");
+// Both the trainer and the engine follow the flag (slime/backends/megatron_utils/arguments.py: bf16 without it;
+// sglang_utils/sglang_engine.py).
+void write_slime_precision(const Workflow& workflow, TrainerScript& script) {
+  script.states_precision = workflow.precision == Precision::fp16;
+  if (script.states_precision) script.settings.set("fp16", true);
+}
+
+// The launch, with the model's shape in MODEL_ARGS. slime has it as Bash, miles as Python.
+std::string slime_command(const TrainerProblem& problem) {
+  const std::string program = problem.workflow.mode == Mode::synchronous ? "train.py" : "train_async.py";
+  const std::string model =
+      is_miles(problem)
+          ? "model_args=\"$(python3 -c 'import sys; from miles.utils.external_utils.model_args_utils import "
+            "shell_safe_model_args; print(shell_safe_model_args(sys.argv[1]))' \"$MODEL_TYPE\")\"\n"
+            "eval \"MODEL_ARGS=($model_args)\"\n"
+          : "source \"$MODEL_SCRIPT\"\n";
+  // Megatron refuses tensor and context parallelism on GPUs before Blackwell without the second variable.
+  return model +
+         "ray job submit --address=\"$RAY_ADDRESS\" "
+         "--runtime-env-json='{\"env_vars\": {\"PYTHONPATH\": \"'\"$MEGATRON\"'\", "
+         "\"CUDA_DEVICE_MAX_CONNECTIONS\": \"1\"}}' -- python3 " +
+         program + " \"${MODEL_ARGS[@]}\"";
+}
+
+// slime takes the log-probabilities of its own first pass where it can.
+void note_slime_log_probs(const Workflow& workflow, TrainerScript& script) {
   const bool computes = workflow.mini_batches > 1 || workflow.has_task(task_names::kCriticTraining);
   if (computes != workflow.has_task(task_names::kOldLogProb))
     script.notes.emplace_back(
         "slime computes the actor's log-probabilities again if an iteration has several optimizer steps or a "
         "critic; the workflow says otherwise.");
-  const std::string program = workflow.mode == Mode::synchronous ? "train.py" : "train_async.py";
-  // Megatron refuses tensor and context parallelism on GPUs before Blackwell without the second variable.
-  script.command =
-      "source \"$MODEL_SCRIPT\"\nray job submit --address=\"$RAY_ADDRESS\" "
-      "--runtime-env-json='{\"env_vars\": {\"PYTHONPATH\": \"'\"$MEGATRON\"'\", "
-      "\"CUDA_DEVICE_MAX_CONNECTIONS\": \"1\"}}' -- python3 " +
-      program + " \"${MODEL_ARGS[@]}\"";
+}
+
+TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& problem) {
+  const Workflow& workflow = problem.workflow;
+  TrainerScript script;
+  write_slime_data(problem, script);
+  write_slime_gpus(config, workflow, script.settings);
+  write_slime_engine(config, problem, script.settings);
+  write_slime_megatron(config, script.settings);
+  write_slime_batches(config, workflow, script.settings);
+  write_slime_precision(workflow, script);
+  script.notes.emplace_back("Run it in a checkout of " + problem.profile.family + " " +
+                            problem.profile.version + ".");
+  if (is_miles(problem)) {
+    write_miles_log_probs(workflow, script);
+  } else {
+    note_slime_log_probs(workflow, script);
+  }
+  script.command = slime_command(problem);
   return script;
 }
 
@@ -338,7 +402,8 @@ DialectRules slime_rules(const FrameworkProfile& profile) {
 
 // slime cuts a step into micro-batches of all replicas (slime/utils/dp_schedule.py), and initializes Megatron's counter
 // of micro-batches even where a budget of tokens replaces it (slime/backends/megatron_utils/initialize.py).
-std::string slime_batch_refusal(const TrainerConfig& config, const Workflow& workflow) {
+std::string slime_batch_refusal(const std::string& framework, const TrainerConfig& config,
+                                const Workflow& workflow) {
   TrainerTask task = config.tasks.at(kSlimeTrainer);
   const bool counts_tokens = task.options.execution.micro_batch_tokens > 0;
   if (counts_tokens) task.options.micro_batch_sequences = 1;
@@ -346,39 +411,44 @@ std::string slime_batch_refusal(const TrainerConfig& config, const Workflow& wor
             parts = task.data_parallel * task.options.micro_batch_sequences;
   const std::string unit = "sequences of an optimizer step",
                     of = replicas_and_micro_batches(kSlimeTrainer, task);
-  const std::string refusal = uneven_refusal("slime", step, unit, parts, of);
+  const std::string refusal = uneven_refusal(framework, step, unit, parts, of);
   if (!refusal.empty() || group == 1 || (counts_tokens && step >= parts * group)) return refusal;
-  return uneven_refusal("slime", step, unit, parts * group,
+  return uneven_refusal(framework, step, unit, parts * group,
                         of + " in groups of " + std::to_string(group) + " for virtual stages");
 }
 
 // An engine has GPUs of one node, or whole nodes: SGLang takes those that follow the first one.
-std::string slime_engine_refusal(const TrainerConfig& config) {
+std::string slime_engine_refusal(const std::string& framework, const TrainerConfig& config) {
   const TrainerTask& task = config.tasks.at(kSlimeEngine);
   const int gpus = engine_width(task) * task.pipeline_parallel,
             of_node = config.pool_of(kSlimeEngine).gpus_per_node;
   if (of_node % gpus == 0 || gpus % of_node == 0) return "";
-  return "slime's engines have GPUs of one node or whole nodes; the plan's have " + std::to_string(gpus) +
-         ", and its nodes " + std::to_string(of_node);
+  return framework + "'s engines have GPUs of one node or whole nodes; the plan's have " +
+         std::to_string(gpus) + ", and its nodes " + std::to_string(of_node);
 }
 
 std::string slime_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
   const Workflow& workflow = problem.workflow;
+  const std::string& framework = problem.profile.family;
   if (!config.tasks.contains(kSlimeTrainer) || !config.tasks.contains(kSlimeEngine))
-    return "slime runs PPO and GRPO; the workflow has no generation or no training of an actor";
+    return framework + " runs PPO and GRPO; the workflow has no generation or no training of an actor";
   if (config.tasks.contains(task_names::kRewardInference))
-    return "slime scores responses with a function or a server; the workflow has a reward model";
+    return framework + " scores responses with a function or a server; the workflow has a reward model";
   if (workflow.has_task(task_names::kCriticTraining) &&
       workflow.models.at("critic").layers != workflow.models.at("actor").layers)
-    return "slime's critic has the shape of the actor; the workflow's has another number of layers";
-  const std::string refusal = slime_batch_refusal(config, workflow);
-  return refusal.empty() ? slime_engine_refusal(config) : refusal;
+    return framework + "'s critic has the shape of the actor; the workflow's has another number of layers";
+  const std::string refusal = slime_batch_refusal(framework, config, workflow);
+  return refusal.empty() ? slime_engine_refusal(framework, config) : refusal;
 }
 
 }  // namespace
 
 Dialect slime_dialect() {
   return {"slime", "slime", SettingForm::flags, slime_rules, slime_refusal, write_slime, read_slime};
+}
+
+Dialect miles_dialect() {
+  return {"miles", "miles", SettingForm::flags, slime_rules, slime_refusal, write_slime, read_slime};
 }
 
 }  // namespace sextant

@@ -41,7 +41,20 @@ std::string settle_trl(Plan& plan, const Workflow& workflow, const FrameworkProf
 
 // ---- writing ----
 
-void write_trl_launch(const TrainerConfig& config, TrainerScript& script) {
+// The trainer computes in bf16 unless its arguments say otherwise (trl/trainer/base_config.py), whatever the launcher
+// says. A colocated engine has the data type of the checkpoint (trl/generation/vllm_generation.py gives vLLM none).
+void write_trl_precision(const TrainerConfig& config, const Workflow& workflow, TrainerScript& script) {
+  if (precision_to_state(workflow).empty()) return;
+  const bool is_half = workflow.precision == Precision::fp16;
+  script.settings.set(is_half ? "fp16" : "bf16", is_half ? "true" : "false");
+  script.states_precision = true;
+  if (is_trl_colocated(config))
+    script.notes.push_back(
+        "TRL's colocated engine has the data type of the checkpoint, or float16 on GPUs without "
+        "bfloat16, whatever the trainer's precision is.");
+}
+
+void write_trl_launch(const TrainerConfig& config, const Workflow& workflow, TrainerScript& script) {
   TrainerSettings& settings = script.settings;
   const GpuPool& pool = config.pool_of(kTrlTrainer);
   const Execution& execution = config.tasks.at(kTrlTrainer).options.execution;
@@ -59,7 +72,9 @@ void write_trl_launch(const TrainerConfig& config, TrainerScript& script) {
     script.variables.push_back({"MASTER_PORT", "a free port on it", "29500"});
     script.notes.emplace_back("Run it on every node of the trainer.");
   }
-  settings.set("mixed_precision", "bf16");
+  settings.set("mixed_precision", workflow.precision == Precision::fp16   ? "fp16"
+                                  : workflow.precision == Precision::fp32 ? "no"
+                                                                          : "bf16");
   settings.set("use_deepspeed", true);
   settings.set("zero_stage", execution.zero_stage);
   settings.set("offload_optimizer_device", execution.offload_optimizer ? "cpu" : "none");
@@ -129,6 +144,7 @@ void write_trl_engine(const TrainerConfig& config, const TrainerProblem& problem
   server.set("data_parallel_size", task.data_parallel);
   server.set("gpu_memory_utilization", fraction);
   server.set("max_model_len", tokens);
+  if (!precision_to_state(problem.workflow).empty()) server.set("dtype", precision_to_state(problem.workflow));
   script.command = "if [[ \"$ROLE\" == server ]]; then\n  exec trl vllm-serve --model \"$MODEL_PATH\"";
   for (const TrainerSetting& one : server.all()) script.command += " --" + one.key + " " + one.value.dump();
   script.command += "\nfi\n";
@@ -137,7 +153,8 @@ void write_trl_engine(const TrainerConfig& config, const TrainerProblem& problem
 TrainerScript write_trl(const TrainerConfig& config, const TrainerProblem& problem) {
   TrainerScript script;
   write_trl_batches(config, problem, script);
-  write_trl_launch(config, script);
+  write_trl_precision(config, problem.workflow, script);
+  write_trl_launch(config, problem.workflow, script);
   write_trl_engine(config, problem, script);
   note_uneven_steps(problem.workflow, script);
   script.notes.emplace_back("Prompts are not cut: TRL " + problem.profile.version +

@@ -144,9 +144,14 @@ void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains,
   settings.add_key(megatron_layers(where, "last"), task.stage_layers.back());
 }
 
-// The default is bfloat16; the options have float16 besides.
+// The default is bfloat16. Megatron's engine has float16 besides and refuses others (verl/workers/config/engine.py).
+bool states_verl_precision(const TrainerProblem& problem) {
+  return !precision_to_state(problem.workflow).empty() &&
+         (problem.workflow.precision == Precision::fp16 || !is_megatron(problem));
+}
+
 void write_precision(const std::string& root, const TrainerProblem& problem, TrainerSettings& settings) {
-  if (problem.workflow.precision == Precision::fp16) settings.set(root + "dtype", "float16");
+  if (states_verl_precision(problem)) settings.set(root + "dtype", precision_to_state(problem.workflow));
 }
 
 void write_task(const VerlTask& where, const TrainerConfig& config, const TrainerProblem& problem,
@@ -155,7 +160,9 @@ void write_task(const VerlTask& where, const TrainerConfig& config, const Traine
   settings.begin_group(where.task);
   write_batches(where, task, settings);
   if (!where.has_layout) return;
-  write_precision(is_megatron(problem) ? where.root + "megatron." : where.fsdp, problem, settings);
+  const bool is_scored_by_fsdp = where.root == "reward_model." && !is_megatron(problem);  // it has no such key
+  if (!is_scored_by_fsdp)
+    write_precision(is_megatron(problem) ? where.root + "megatron." : where.fsdp, problem, settings);
   if (is_megatron(problem)) {
     write_megatron(where, task, is_training(where, problem), settings);
   } else {
@@ -276,6 +283,7 @@ TrainerScript write_verl(const TrainerConfig& config, const TrainerProblem& prob
   const Workflow& workflow = problem.workflow;
   TrainerScript script;
   TrainerSettings& settings = script.settings;
+  script.states_precision = states_verl_precision(problem);
   write_data(workflow, settings);
   write_pools(config, problem, settings);
   write_engine(config, problem, settings);
@@ -293,6 +301,9 @@ TrainerScript write_verl(const TrainerConfig& config, const TrainerProblem& prob
   settings.set("trainer.experiment_name", run_name(config.plan, problem));
   add_variables(workflow, script);
   note_uneven_steps(workflow, script);
+  if (script.states_precision && workflow.has_task(task_names::kRewardInference) && !is_megatron(problem))
+    script.notes.emplace_back(
+        "verl's FSDP worker of the reward model computes in bfloat16, whatever the others do.");
   if (workflow.mode != Mode::synchronous)
     script.notes.emplace_back("Run it in a checkout of verl " + problem.profile.version +
                               ": this mode is a recipe there.");

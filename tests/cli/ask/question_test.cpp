@@ -142,8 +142,8 @@ TEST(Question, OldGpusAreToldTheirPrecisionAndAttention) {
 
 TEST(Question, TrainersOnlyComputeInPrecisionsThatTheyHave) {
   const std::string asked = " --gpus 8xH100 --model Qwen3-8B --precision fp8 --framework ";
-  const std::string why = " has no inference in fp8; it computes in ";
-  for (const char* framework : {"verl", "nemo-rl", "openrlhf"}) {
+  const std::string why = " in fp8; it computes in ";
+  for (const char* framework : {"verl", "nemo-rl", "openrlhf", "areal", "skyrl", "trl", "roll"}) {
     const Printed refused = sextant("plan" + asked + framework);
     EXPECT_EQ(refused.exit_code, 2) << framework;
     EXPECT_THAT(refused.err, HasSubstr(why)) << framework;
@@ -151,6 +151,9 @@ TEST(Question, TrainersOnlyComputeInPrecisionsThatTheyHave) {
   const Printed predicted = sextant("predict --train fsdp=8 --rollout tp=2" + asked + "verl");
   EXPECT_THAT(predicted.out + predicted.err, HasSubstr(why));
   EXPECT_EQ(sextant("plan --evaluations 100" + asked + "verl-megatron").exit_code, 0);
+  // Its engines are in bf16, whatever the trainer is told (openrlhf/trainer/ray/vllm_engine.py).
+  const std::string half = " --gpus 8xT4 --model Qwen2.5-1.5B --precision fp16 --framework openrlhf";
+  EXPECT_THAT(sextant("plan" + half).err, HasSubstr("no generation in fp16; it computes in bf16"));
 }
 
 TEST(Question, EnginesThatOnlyGenerateAreRefusedForTraining) {

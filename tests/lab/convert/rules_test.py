@@ -11,6 +11,7 @@ import blis  # noqa: E402
 import lengths  # noqa: E402
 import torchtitan  # noqa: E402
 from documents import Facts, Runs, TaskPlan, expand, number_text, read_csv, refuse_unknown  # noqa: E402
+from iterations import TASKS, Iteration, Task, _workflow  # noqa: E402
 from serving import Generation, add_generation  # noqa: E402
 from steps import Step, add_step  # noqa: E402
 
@@ -130,6 +131,22 @@ class Tables(unittest.TestCase):
 
     def test_torchtitan_without_replicas_shards_nothing(self):
         self.assertEqual(torchtitan.zero_stage(step(dp=1, tp=8)), 0)
+
+
+def algorithm(*left_out):
+    models = {role: FACTS.model("Llama-3.1-8B") for role in ("actor", "reference", "critic", "reward")}
+    iteration = Iteration("iteration", "verl", FACTS.gpu("H100"), 8, 8, models)
+    iteration.prompt_tokens = iteration.response_tokens = {"kind": "fixed", "tokens": 1000.0}
+    iteration.tasks = {name: Task(name, 8, 1, 1, 1, 0) for name in TASKS if name not in left_out}
+    return _workflow(iteration)["algorithm"]
+
+
+class Algorithms(unittest.TestCase):
+    def test_of_standard_tasks_have_their_name(self):
+        self.assertEqual(algorithm("old_log_prob"), "ppo")
+        self.assertEqual(algorithm("old_log_prob", "reward_inference"), "ppo")  # a rule scores
+        self.assertEqual(algorithm("old_log_prob", "critic_inference", "critic_training"), "grpo")
+        self.assertEqual(algorithm("old_log_prob", "critic_training"), "custom")
 
 
 class Lengths(unittest.TestCase):

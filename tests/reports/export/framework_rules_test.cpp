@@ -299,6 +299,30 @@ const std::vector<Rule>& rules() {
        [](const ReadScript& script) -> Answer {
          return script.is_on("colocate") ? kOther : Answer(!script.is_on("offload-rollout"));
        }},
+      {"miles", "generation that never stops has GPUs of its own and no partial rollouts",
+       "github.com/radixark/miles miles/utils/arguments.py, _resolve_rollout_functions",
+       [](const ReadScript& script) -> Answer {
+         if (!script.is_on("fully-async")) return kOther;
+         return script.says("train_async.py") && !script.is_on("colocate") &&
+                !script.is_on("partial-rollout") && !script.has("rollout-function-path");
+       }},
+      {"miles", "the pass of log-probabilities is skipped for one optimizer step alone",
+       "github.com/radixark/miles miles/utils/arguments.py, validate_skip_actor_forward_only",
+       [](const ReadScript& script) -> Answer {
+         if (!script.is_on("skip-actor-forward-only")) return kOther;
+         return script.number("num-steps-per-rollout") == 1 &&
+                script.settings.number("attention-dropout", 0.1) == 0 &&
+                script.settings.number("hidden-dropout", 0.1) == 0;
+       }},
+      {"miles", "a critic beside engines that are ahead has a correction",
+       "github.com/radixark/miles miles/utils/arguments.py, validate_async_off_policy_correction",
+       [](const ReadScript& script) -> Answer {
+         if (script.word("advantage-estimator") != "ppo" || !script.says("train_async.py")) return kOther;
+         return script.is_on("use-tis") || script.is_on("use-rollout-logprobs");
+       }},
+      {"miles", "an engine has no stages",
+       "github.com/radixark/miles miles/backends/sglang_utils/sglang_engine.py",
+       [](const ReadScript& script) -> Answer { return script.number("sglang-pp-size") == 1; }},
       {"verl", "sequences of a mixture are split over tensor parallelism",
        "github.com/NVIDIA/Megatron-LM megatron/core/transformer/moe/moe_layer.py",
        [](const ReadScript& script) -> Answer {
@@ -505,6 +529,11 @@ const std::vector<Rule>& rules() {
   return all;
 }
 
+// miles, a fork of slime, has slime's rules too.
+bool has_rules_of(const std::string& family, const Rule& rule) {
+  return rule.family == family || (family == "miles" && rule.family == std::string("slime"));
+}
+
 // Numbers that degrees of parallelism do not divide, in some workflows.
 void take_odd_numbers(Workflow& workflow, std::mt19937& random) {
   if (random() % 3 == 0) workflow.prompts = 104;
@@ -528,7 +557,7 @@ class EveryRule : public ::testing::TestWithParam<std::size_t> {
     if (!exported.refusal.empty()) return;
     const ReadScript script{read_settings(exported.text, dialect_), exported.text, problem.workflow};
     for (const Rule& rule : rules()) {
-      if (rule.family != profile_.family) continue;
+      if (!has_rules_of(profile_.family, rule)) continue;
       const Answer answer = rule.holds(script);
       if (answer) ++followed_[rule.says];
       ASSERT_TRUE(answer.value_or(true)) << rule.says << " (" << rule.source << ")\n" << exported.text;

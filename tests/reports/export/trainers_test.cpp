@@ -134,6 +134,26 @@ TEST_P(EveryDialect, WritesKeysOfTheFrameworkOnly) {
   EXPECT_THAT(unknown, IsEmpty());
 }
 
+TEST_P(EveryDialect, StatesPrecisionsInKeysOfTheFramework) {
+  const std::set<std::string> valid = valid_keys(std::string(dialect_.profile));
+  for (const Precision precision : {Precision::fp16, Precision::fp32, Precision::fp8}) {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+      std::mt19937 random(seed);
+      const Cluster cluster = gpu_cluster(2);
+      Workflow workflow = random_workflow(profile_, random);
+      workflow.precision = precision;
+      const TrainerProblem problem{workflow, cluster, profile_};
+      const ExportedPlan exported = export_plan(random_sayable_plan(problem, random), problem, dialect_);
+      if (!exported.refusal.empty()) continue;
+      const TrainerScript script = dialect_.write(trainer_config_of(exported.plan, workflow, cluster), problem);
+      for (const TrainerSetting& one : script.settings.all()) EXPECT_TRUE(valid.contains(one.key)) << one.key;
+      EXPECT_EQ(exported.text.find("which the script does not say") == std::string::npos,
+                script.states_precision);
+      EXPECT_FALSE(script.states_precision && precision == Precision::fp8);
+    }
+  }
+}
+
 TEST_P(EveryDialect, TheProfileNamesOptionsOfTheFramework) {
   const std::set<std::string> valid = valid_keys(std::string(dialect_.profile));
   for (const auto& [option, names] : profile_.option_names) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "core/json_value.h"
 #include "reports/import/importers.h"
@@ -87,6 +88,37 @@ TEST_P(EveryImporter, ReadsWorkflowAndPlanOfExportedScripts) {
     if (HasFailure()) return;
   }
   EXPECT_EQ(scripts, kScripts);
+}
+
+// A script states the precisions that the profile lists, except bf16, which is the default of every framework, and fp8.
+TEST_P(EveryImporter, ReadsThePrecisionOfExportedScripts) {
+  const Dialect& dialect = *find_dialect(GetParam());
+  const FrameworkProfile& profile = shipped_profile(GetParam());
+  const Importer& importer = *find_importer(profile.family);
+  if (dialect.form == SettingForm::yaml && !has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp";
+  for (const Precision precision : {Precision::bf16, Precision::fp16, Precision::fp32}) {
+    const std::set<Precision>& known = profile.tasks.at(TaskKind::training).precisions;
+    if (GetParam() == "openrlhf" && precision != Precision::bf16) continue;  // its engines have bf16 alone
+    if (!known.empty() && !known.contains(precision)) continue;
+    for (unsigned seed = 0, scripts = 0; scripts < 5; ++seed) {
+      ASSERT_LT(seed, kMaxSeeds);
+      std::mt19937 random(seed);
+      const Cluster cluster = gpu_cluster(2);
+      Workflow workflow = random_workflow(profile, random);
+      workflow.precision = precision;
+      const TrainerProblem problem{workflow, cluster, profile};
+      const ExportedPlan exported = export_plan(random_sayable_plan(problem, random), problem, dialect);
+      if (!exported.refusal.empty()) continue;
+      ++scripts;
+      const ConfigurationFile file("run.sh", exported.text);
+      RunSettings run = read_run_settings({file.path()}, importer.source, {});
+      const RunFacts facts = importer.read(run);
+      ASSERT_EQ(facts.precision, precision) << exported.text;
+      (void)plan_of_settings(run.settings, "plan", problem, dialect);
+      ASSERT_THAT(unused_settings(run.settings, importer, facts), ::testing::IsEmpty()) << exported.text;
+      ASSERT_THAT(exported.text, ::testing::Not(::testing::HasSubstr("which the script does not say")));
+    }
+  }
 }
 
 std::vector<std::string> imported_profiles() {
