@@ -159,6 +159,8 @@ void set_network(Group& group, const NetworkChoice& network, const PublishedHard
     node_bytes_per_s = rate.value;
     rate.value /= group.instance->gpus;
   } else {
+    // The facts have the NVLink of a rack's node in the place of its adapters, as the runs of the fit do.
+    if (gpu.between_racks) gpu.network_bytes_per_s = gpu.between_racks->bytes_per_s.value * gpu.per_node;
     return;
   }
   // The other nodes of a rack are reached by its NVLink, and other racks by the adapters.

@@ -155,9 +155,33 @@ LinkLevel level_of(const Parts& parts, const LinkException& exception) {
   return from.region == to.region ? LinkLevel::within_region : LinkLevel::between_regions;
 }
 
+// The level of the links for which a node has its adapters: those to its zone, or to other zones if its own is one
+// island.
+LinkLevel level_of_adapters(const Cluster& cluster, std::size_t node) {
+  if (!cluster.has_islands()) return LinkLevel::within_zone;
+  for (std::size_t other = 0; other < cluster.nodes().size(); ++other) {
+    const bool is_same_island =
+        cluster.island(NodeId{static_cast<int>(other)}) == cluster.island(NodeId{static_cast<int>(node)});
+    if (other != node && is_same_island) return LinkLevel::within_region;
+  }
+  return LinkLevel::within_zone;
+}
+
+// Links of another speed have adapters of that speed.
+void scale_adapters(LinkLevel level, double factor, Parts& parts) {
+  const Cluster now = Parts(parts).cluster();
+  for (std::size_t n = 0; n < parts.nodes.size(); ++n) {
+    std::optional<double>& network = parts.nodes[n].network_bytes_per_s;
+    if (network && level_of_adapters(now, n) == level) *network *= factor;
+  }
+}
+
 void apply(const ChangeLinks& change, Parts& parts) {
   bool is_any = false;
   if (const auto level = parts.levels.find(change.level); level != parts.levels.end()) {
+    const double before = level->second.bytes_per_s.value;
+    if (change.what == ChangeLinks::What::bytes_per_s)
+      scale_adapters(change.level, change.is_factor ? change.value : change.value / before, parts);
     change_rate(level->second, change);
     is_any = true;
   }

@@ -29,7 +29,8 @@ struct RemoveMachines {
   int count = 1;
 };
 
-// Changes all links at a level: its rate, machines' own links (within_node), exceptions that meet there.
+// Changes all links at a level: its rate, machines' own links (within_node), exceptions that meet there. Machines whose
+// adapters lead to this level (within_zone, or within_region if their zone is one island) have them as much faster.
 struct ChangeLinks {
   enum class What { bytes_per_s, latency_s };
   LinkLevel level = LinkLevel::within_zone;

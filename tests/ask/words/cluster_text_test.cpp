@@ -60,6 +60,12 @@ TEST(ClusterFromText, HasTheNetworkThatIsAskedFor) {
   const Cluster racks = cluster_made("144xGB200", {"ib-ndr", ""}).cluster;
   EXPECT_GT(racks.levels().at(LinkLevel::within_zone).bytes_per_s.value, 400e9);
   EXPECT_EQ(racks.levels().at(LinkLevel::within_region).bytes_per_s.value, 400e9 / 8);
+  EXPECT_TRUE(racks.is_one_island(DeviceId{0}, DeviceId{71}));
+  // So it is where the network is the usual one, of the same rate.
+  const Cluster usual = cluster_made("144xGB200").cluster;
+  EXPECT_TRUE(usual.is_one_island(DeviceId{0}, DeviceId{71}));
+  EXPECT_FALSE(usual.is_one_island(DeviceId{71}, DeviceId{72}));
+  EXPECT_EQ(usual.nodes(), racks.nodes());
   EXPECT_THAT(cluster_made("4x8xH100").notes, Contains(AllOf(HasSubstr("400 Gbit/s"), HasSubstr("--network"))));
   EXPECT_THAT(cluster_made("4x8xH100", {"ib-ndr", ""}).notes, IsEmpty());
 }

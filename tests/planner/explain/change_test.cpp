@@ -55,6 +55,32 @@ TEST(Change, OfALevelChangesAllLinksThere) {
   EXPECT_EQ(set.exceptions()[1].rate.latency_s.value, 1e-5);
 }
 
+// Otherwise the adapters would keep collectives on all rails at the old rate.
+TEST(Change, OfANetworkChangesTheAdaptersThatLeadToIt) {
+  const auto network = [](const Cluster& cluster) { return *cluster.nodes().front().network_bytes_per_s; };
+  const auto with_network = [](const Cluster& plain, double bytes_per_s) {
+    std::vector<Node> nodes = plain.nodes();
+    for (Node& node : nodes) node.network_bytes_per_s = bytes_per_s;
+    return Cluster("networks", plain.device_types(), nodes, plain.levels());
+  };
+  const Cluster nodes = with_network(cluster_of({{"a100", 2, 4}}), 50e9);
+  EXPECT_EQ(network(changed(nodes, ChangeLinks{LinkLevel::within_zone, {}, true, 4})), 200e9);
+  EXPECT_EQ(network(changed(nodes, ChangeLinks{LinkLevel::within_zone, {}, false, 25e9})), 100e9);
+  EXPECT_EQ(network(changed(nodes, ChangeLinks{LinkLevel::within_node, {}, true, 4})), 50e9);
+  EXPECT_EQ(network(changed(nodes, ChangeLinks{LinkLevel::within_zone, ChangeLinks::What::latency_s, true, 4})),
+            50e9);
+  // Two racks, whose nodes reach each other faster than their adapters.
+  std::map<LinkLevel, LinkRate> levels = nodes.levels();
+  levels.at(LinkLevel::within_zone) = levels.at(LinkLevel::within_node);
+  const Cluster racks =
+      with_network(Cluster("racks", nodes.device_types(),
+                           cluster_of({{"a100", 2, 4}, {"a100", 2, 4, "z2"}}).nodes(), levels),
+                   50e9);
+  ASSERT_TRUE(racks.has_islands());
+  EXPECT_EQ(network(changed(racks, ChangeLinks{LinkLevel::within_zone, {}, true, 4})), 50e9);
+  EXPECT_EQ(network(changed(racks, ChangeLinks{LinkLevel::within_region, {}, true, 4})), 200e9);
+}
+
 TEST(Change, OfOneLinkLeavesAllOthers) {
   const Cluster cluster = with_exceptions();
   const auto rate = [](const Cluster& of, int from, int to) {
