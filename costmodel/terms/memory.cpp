@@ -299,7 +299,9 @@ std::map<DeviceId, std::vector<MemoryNeed>> memory_needs(std::span<const TaskWor
   std::map<DeviceId, Resident> resident;
   std::map<DeviceId, std::vector<MemoryNeed>> needs;
   for (const TaskWork& task : works) {
-    for (const TaskMemory<double>& part : task_memory(task, values, type_index, true)) {
+    const bool has_no_states = finds_weights(task, works);
+    for (TaskMemory<double>& part : task_memory(task, values, type_index, true)) {
+      if (has_no_states) part.leave_out_states();
       const auto [found, is_new] = resident.try_emplace(part.device);
       if (is_new) found->second.bytes = values.at(CoefficientId::memory_context_bytes, type_index(part.device));
       found->second.bytes += part.resident_bytes;
@@ -350,13 +352,18 @@ bool uses_copy_of(const TaskWork& pass, const TaskWork& training) {
                     [](const Replica& a, const Replica& b) { return a.stages == b.stages; });
 }
 
+bool finds_weights(const TaskWork& task, std::span<const TaskWork> works) {
+  return std::any_of(works.begin(), works.end(), [&](const TaskWork& other) {
+    return uses_copy_of(task, other) && !other.execution().offload_weights;
+  });
+}
+
 std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster) {
   const std::set<DeviceId> in_turns = devices_in_turns(works);
   std::map<NodeId, double> by_node;
   for (const TaskWork& task : works) {
-    const bool has_no_copy = std::any_of(works.begin(), works.end(), [&](const TaskWork& other) {
-      return uses_copy_of(task, other) && other.execution().offload_weights;
-    });
+    const bool has_no_copy = std::any_of(works.begin(), works.end(),
+                                         [&](const TaskWork& other) { return uses_copy_of(task, other); });
     if (has_no_copy) continue;
     for (std::size_t i = 0; i < task.replicas.size(); ++i) {
       const std::vector<Stage>& stages = task.plan->replicas[i].stages;

@@ -10,7 +10,9 @@
 // (2 + 2 + 4). ZeRO divides the optimizer's state (stage 1), gradients too (2) and weights too (3) by the
 // devices that hold the same weights (Rajbhandari et al. 2020, section 5): replicas times context-parallel
 // parts. Routed experts that are distributed over several of these devices have fewer copies. LoRA trains its
-// adapters only, which are sharded in the same way.
+// adapters only, which are sharded in the same way. A pass that computes with the weights of a training task on
+// the same devices (uses_copy_of: verl's old_log_prob runs on the actor's engine) has none of its own while that
+// task keeps them there.
 //
 // Kept activations. Inference keeps none. Training keeps those of the micro-batches in flight: one micro-batch
 // for the stage and each that follows, and with v virtual stages those that Megatron-LM's schedule has run
@@ -43,9 +45,8 @@
 // and the new weights on their way back. Gradients are dropped, because the next step makes new ones: verl's,
 // NeMo RL's, SkyRL's and ROLL's Megatron trainers free the buffers and fill them with zeros later, FSDP trainers
 // set them to none, and slime keeps no copy of them from 0.3.1 on. A plan can say that they are copied
-// (offload_gradients). A pass that runs on the engine of a training task - verl's old_log_prob on the actor's -
-// loads the same copy of the weights. An engine that alternates with a task whose weights go to the host keeps
-// its own weights there too. All are pinned, in blocks that are rounded up (kPinnedShare).
+// (offload_gradients). A pass that runs on the engine of a training task has no copy of its own here either. An
+// engine that alternates with a task whose weights go to the host keeps its own weights there too. All are pinned, in blocks that are rounded up (kPinnedShare).
 //
 // Four coefficients correct it to the memory that a framework really takes: memory_state_weight,
 // memory_activation_weight, memory_logit_weight and memory_context_bytes; neutral values change nothing.
@@ -104,7 +105,16 @@ struct TaskMemory {
   // The parts of both that are a KV cache of stated size.
   double resident_reserved_bytes = 0;
   double working_reserved_bytes = 0;
+  // The parts of both that are model states.
+  T resident_state_bytes = T(0.0);
+  T loaded_state_bytes = T(0.0);
 
+  // Counts no states: another task has them on the device.
+  void leave_out_states() {
+    resident_bytes -= resident_state_bytes;
+    working_bytes -= loaded_state_bytes;
+    resident_state_bytes = loaded_state_bytes = T(0.0);
+  }
   // Counts only this share of the KV cache.
   void scale_reserved(double share) {
     resident_bytes -= (1 - share) * resident_reserved_bytes;
@@ -133,23 +143,31 @@ template <typename T, typename TypeOf>
       for (const DeviceId device : stages[j].devices) {
         const int type = type_index_of(device);
         TaskMemory<T> entry{device};
-        entry.resident_bytes = values.at(memory_state_weight, type) * of_stage.state_bytes;
+        const T& states = values.at(memory_state_weight, type);
+        entry.resident_bytes = entry.resident_state_bytes = states * of_stage.state_bytes;
+        entry.loaded_state_bytes = states * of_stage.loaded_bytes;
         const bool sleeps = task.execution().offload_weights;
         (sleeps ? entry.working_reserved_bytes : entry.resident_reserved_bytes) = of_stage.reserved_bytes;
         (sleeps ? entry.working_bytes : entry.resident_bytes) += of_stage.reserved_bytes;
-        const T& states = values.at(memory_state_weight, type);
         const T& activations = values.at(memory_activation_weight, type);
         const T loss =
             values.at(memory_logit_weight, type) * of_stage.logit_bytes + states * of_stage.gathered_head_bytes;
         const T layer = activations * of_stage.layer_bytes + states * of_stage.gathered_layer_bytes;
-        entry.working_bytes += states * of_stage.loaded_bytes + activations * of_stage.activation_bytes +
-                               (loss < layer ? layer : loss);
+        entry.working_bytes +=
+            entry.loaded_state_bytes + activations * of_stage.activation_bytes + (loss < layer ? layer : loss);
         memory.push_back(entry);
       }
     }
   }
   return memory;
 }
+
+// Whether a pass without gradients computes with the copy of the weights that `training` has: its model is trained
+// there, by the same devices in the same layout. The reference is an earlier state, also if it has the actor's name.
+[[nodiscard]] bool uses_copy_of(const TaskWork& pass, const TaskWork& training);
+
+// Whether one of the tasks keeps the weights that `task` computes with on the same devices.
+[[nodiscard]] bool finds_weights(const TaskWork& task, std::span<const TaskWork> works);
 
 // Combines the memory of all tasks on one device; `peaks` by device.
 template <typename T, typename TypeOf>
@@ -158,7 +176,9 @@ template <typename T, typename TypeOf>
                                                               TypeOf type_index_of, bool all) {
   std::map<DeviceId, TaskMemory<T>> by_device;
   for (const TaskWork& task : works) {
-    for (const TaskMemory<T>& part : task_memory(task, values, type_index_of, all)) {
+    const bool has_no_states = finds_weights(task, works);
+    for (TaskMemory<T>& part : task_memory(task, values, type_index_of, all)) {
+      if (has_no_states) part.leave_out_states();
       const auto [found, is_new] = by_device.emplace(part.device, TaskMemory<T>{part.device});
       TaskMemory<T>& memory = found->second;
       if (is_new) {
@@ -189,10 +209,6 @@ struct MemoryNeed {
 // Same as above with neutral coefficients.
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan,
                                                     const Cluster& cluster);
-
-// Whether a pass without gradients computes with the copy of the weights that `training` has: its model is trained
-// there, by the same devices in the same layout. The reference is an earlier state, also if it has the actor's name.
-[[nodiscard]] bool uses_copy_of(const TaskWork& pass, const TaskWork& training);
 
 // Returns the nodes whose host memory the plan uses, ascending.
 [[nodiscard]] std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster);

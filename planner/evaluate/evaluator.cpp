@@ -93,10 +93,12 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   seating_ = seating_of(*sync_problem_);
   for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
     const Task& task = workflow_.tasks[t];
-    parts_.emplace_back(
-        TaskModel(task, choices_for(problem.choices, t).executions, of_training(workflow_, problem.choices),
-                  *sync_problem_, problem.memory_share, &sorted_),
-        *sync_problem_, seating_);
+    TaskModel model(task, choices_for(problem.choices, t).executions, of_training(workflow_, problem.choices),
+                    *sync_problem_, problem.memory_share, &sorted_);
+    const TaskPairs& shared = problem.one_copy_on_devices;
+    if (std::any_of(shared.begin(), shared.end(), [t](const auto& pair) { return pair.first == t; }))
+      model.find_weights_on_devices();
+    parts_.emplace_back(std::move(model), *sync_problem_, seating_);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);
     if (task.name == workflow_.actor_training().name) training_ = static_cast<int>(t);

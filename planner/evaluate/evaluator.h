@@ -100,6 +100,8 @@ struct EvaluatedProblem {
   double memory_share = 1;  // PlanRequest::memory_share
   // Passes that compute with the copy of a training task's weights, and these tasks (one_copy_of in engine_rules.h).
   TaskPairs one_copy = {};
+  // The pairs of one_copy that keep the weights in one place (one_copy_on_devices in engine_rules.h).
+  TaskPairs one_copy_on_devices = {};
 };
 
 class Evaluator {

@@ -117,6 +117,7 @@ void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) 
   bytes.resident.reserve(memory.size());
   bytes.working.reserve(memory.size());
   for (TaskMemory<double>& of : memory) {
+    if (finds_weights_ && !work.execution().offload_weights) of.leave_out_states();
     of.scale_reserved(memory_share_);
     bytes.resident.push_back(of.resident_bytes);
     bytes.working.push_back(of.working_bytes);

@@ -57,6 +57,10 @@ class TaskModel {
   TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
             const Problem<double>& frame, double memory_share = 1, const SortedLengths* sorted = nullptr);
 
+  // The task computes with weights that a training task keeps on its devices (EvaluatedProblem::one_copy_on_devices):
+  // its own are counted only while they are loaded from the host.
+  void find_weights_on_devices() { finds_weights_ = true; }
+
   [[nodiscard]] const Task& task() const { return *task_; }
   [[nodiscard]] bool is_separable(const Shape& shape) const { return is_separable(execution(shape)); }
   [[nodiscard]] static bool is_separable(const Execution& execution) {
@@ -109,6 +113,7 @@ class TaskModel {
   const Problem<double>* sync_problem_;
   double memory_share_;
   const SortedLengths* sorted_;
+  bool finds_weights_ = false;
   bool counts_host_memory_ = false;  // true if some node states its host memory
   bool is_actor_training_ = false;
   bool is_actor_generation_ = false;

@@ -62,7 +62,8 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
                   request.objective,
                   {},
                   request.memory_share,
-                  one_copy_of(request.engine_rules, request.workflow)}),
+                  one_copy_of(request.engine_rules, request.workflow),
+                  one_copy_on_devices(request)}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();

@@ -2,9 +2,43 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace sextant {
+namespace {
+
+bool have_common_option(const EngineRules& rules, std::size_t task, std::size_t other,
+                        std::string_view option) {
+  const auto has = [](const auto& all, const auto& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  return std::any_of(
+      rules.common_options.begin(), rules.common_options.end(), [&](const EngineRules::Common& common) {
+        return has(common.tasks, task) && has(common.tasks, other) && has(common.options, option);
+      });
+}
+
+// True if any two executions of the tasks, of which a plan has one each, keep the weights in the same place and divide
+// them by the same devices.
+bool keep_weights_alike(const EngineRules& rules, const std::vector<TaskChoices>& all, std::size_t task,
+                        std::size_t other) {
+  const bool offload_alike = have_common_option(rules, task, other, "offload_weights");
+  const bool shard_alike = have_common_option(rules, task, other, "sharded_over");
+  const bool zero_alike = have_common_option(rules, task, other, "zero_stage_3") ||
+                          have_common_option(rules, task, other, "zero_stage");
+  const std::vector<Execution>&executions = choices_for(all, task).executions,
+        &others = choices_for(all, other).executions;
+  return std::all_of(executions.begin(), executions.end(), [&](const Execution& a) {
+    return std::all_of(others.begin(), others.end(), [&](const Execution& b) {
+      return (zero_alike || (a.zero_stage == 3) == (b.zero_stage == 3)) &&
+             (offload_alike || a.offload_weights == b.offload_weights) &&
+             (shard_alike || a.sharded_over == b.sharded_over);
+    });
+  });
+}
+
+}  // namespace
 
 bool have_same_layout(const TaskPlan& task, const TaskPlan& other) {
   const auto degrees = [](const Execution& execution) {
@@ -43,6 +77,16 @@ TaskPairs one_copy_of(const EngineRules& rules, const Workflow& workflow) {
       }
     }
   }
+  return pairs;
+}
+
+TaskPairs one_copy_on_devices(const PlanRequest& request) {
+  const EngineRules& rules = request.engine_rules;
+  if (!request.limits.pins.empty()) return {};
+  TaskPairs pairs = one_copy_of(rules, request.workflow);
+  std::erase_if(pairs, [&](const auto& pair) {
+    return !keep_weights_alike(rules, request.choices, pair.first, pair.second);
+  });
   return pairs;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sextant/plan.h"
+#include "sextant/planner.h"
 #include "sextant/task_choices.h"
 #include "sextant/workflow.h"
 
@@ -22,6 +23,10 @@ namespace sextant {
 // Passes without gradients on the engine of the task that trains their model, with this task: they use its copy of
 // the weights. The reference is another state of the model.
 [[nodiscard]] TaskPairs one_copy_of(const EngineRules& rules, const Workflow& workflow);
+
+// The pairs of one_copy_of whose weights are in one place in every plan that obeys the rules: the choices of both tasks
+// offload and shard them alike, or one option decides for both, and no pin gives them other layouts.
+[[nodiscard]] TaskPairs one_copy_on_devices(const PlanRequest& request);
 
 // Whether the task must offload its weights in this plan, or must not; absent: neither, or no execution of the
 // task does as asked. `choices`: by task.

@@ -51,7 +51,7 @@ std::vector<double> free_memory_by_device(const PlanRequest& request) {
 SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
                  request.weight_sync, request.objective, request.device_rules, request.memory_share,
-                 one_copy_of(request.engine_rules, request.workflow)}),
+                 one_copy_of(request.engine_rules, request.workflow), one_copy_on_devices(request)}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
       known_options(request.known_options ? request.known_options->join(request) : nullptr),
       free_memory_bytes(free_memory_by_device(request)) {

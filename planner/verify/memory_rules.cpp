@@ -11,27 +11,6 @@
 namespace sextant {
 namespace {
 
-// Calls f(task, device, memory) for every tasklet.
-template <typename F>
-void for_each_task_and_tasklet(std::span<const PlannedTask> tasks, F f) {
-  for (const PlannedTask& task : tasks) {
-    const std::vector<int>& sequences = task.batch.sequences;
-    for (std::size_t i = 0; i < task.plan.replicas.size(); ++i) {
-      const std::vector<Stage>& stages = task.plan.replicas[i].stages;
-      for (std::size_t j = 0; j < stages.size(); ++j) {
-        const TaskletMemory memory = tasklet_memory(task, i, j, sequences[i]);
-        for (const DeviceId device : stages[j].devices) f(task, device, memory);
-      }
-    }
-  }
-}
-
-template <typename F>
-void for_each_tasklet(std::span<const PlannedTask> tasks, F f) {
-  for_each_task_and_tasklet(
-      tasks, [&](const PlannedTask&, DeviceId device, const TaskletMemory& memory) { f(device, memory); });
-}
-
 // The devices of each tasklet in order, and the degrees that say which weights a device of it holds.
 bool has_one_layout(const PlannedTask& one, const PlannedTask& other) {
   const Execution &a = one.execution(), &b = other.execution();
@@ -45,14 +24,36 @@ bool has_one_layout(const PlannedTask& one, const PlannedTask& other) {
   return true;
 }
 
-// True for a pass with the weights of a training task that keeps them on the host.
-bool borrows_weights(const PlannedTask& task, std::span<const PlannedTask> all) {
+// The training task with whose weights a pass computes; null for any other task.
+const PlannedTask* owner_of_weights(const PlannedTask& task, std::span<const PlannedTask> all) {
   if (task.is_training() || task.is_generation() || task.name() == task_names::kReferenceInference)
-    return false;
-  return std::any_of(all.begin(), all.end(), [&](const PlannedTask& owner) {
-    return owner.is_training() && owner.task.model == task.task.model && owner.execution().offload_weights &&
-           has_one_layout(owner, task);
+    return nullptr;
+  const auto owner = std::find_if(all.begin(), all.end(), [&](const PlannedTask& other) {
+    return other.is_training() && other.task.model == task.task.model && has_one_layout(other, task);
   });
+  return owner == all.end() ? nullptr : &*owner;
+}
+
+struct Tasklet {
+  const PlannedTask& task;
+  const PlannedTask* owner;  // of the weights
+  TaskletMemory memory;
+};
+
+// Calls f(tasklet, device) for every device of every tasklet.
+template <typename F>
+void for_each_tasklet(std::span<const PlannedTask> tasks, F f) {
+  for (const PlannedTask& task : tasks) {
+    const PlannedTask* owner = owner_of_weights(task, tasks);
+    const std::vector<int>& sequences = task.batch.sequences;
+    for (std::size_t i = 0; i < task.plan.replicas.size(); ++i) {
+      const std::vector<Stage>& stages = task.plan.replicas[i].stages;
+      for (std::size_t j = 0; j < stages.size(); ++j) {
+        const Tasklet tasklet{task, owner, tasklet_memory(task, i, j, sequences[i])};
+        for (const DeviceId device : stages[j].devices) f(tasklet, device);
+      }
+    }
+  }
 }
 
 // "needs 9.00 GiB (states ...), 8.00 GiB are there"; whole bytes too, since what is short may be few of them.
@@ -67,19 +68,22 @@ std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const
                                        std::string_view framework) {
   using enum CoefficientId;
   std::map<DeviceId, DeviceMemory> used;
-  for_each_tasklet(tasks, [&](DeviceId device, const TaskletMemory& tasklet) {
+  for_each_tasklet(tasks, [&](const Tasklet& of, DeviceId device) {
+    const TaskletMemory& tasklet = of.memory;
     const Cluster& cluster = tasks.front().cluster;
     const auto value = [&](CoefficientId id) {
       return coefficients.value(id, cluster.type_name(device), framework);
     };
     DeviceMemory first{device, cluster.type_of(device).memory_bytes.value, value(memory_context_bytes), 0};
     DeviceMemory& memory = used.emplace(device, first).first->second;
-    memory.resident_bytes += value(memory_state_weight) * tasklet.resident_bytes + tasklet.lasting_cache_bytes;
+    const bool finds_weights = of.owner != nullptr && !of.owner->execution().offload_weights;
+    const double states = finds_weights ? 0 : value(memory_state_weight);
+    memory.resident_bytes += states * tasklet.resident_bytes + tasklet.lasting_cache_bytes;
     const double of_loss = value(memory_logit_weight) * tasklet.logit_bytes +
                            value(memory_state_weight) * tasklet.whole_head_bytes;
     const double of_layer = value(memory_activation_weight) * tasklet.layer_bytes +
                             value(memory_state_weight) * tasklet.whole_unit_bytes;
-    const double working = value(memory_state_weight) * tasklet.loaded_bytes + tasklet.woken_cache_bytes +
+    const double working = states * tasklet.loaded_bytes + tasklet.woken_cache_bytes +
                            value(memory_activation_weight) * tasklet.activation_bytes +
                            std::max(of_loss, of_layer);
     memory.working_bytes = std::max(memory.working_bytes, working);
@@ -97,10 +101,10 @@ std::vector<HostMemory> used_hosts(std::span<const PlannedTask> tasks) {
     if (task.execution().offload_weights) shared_by_turns.merge(task.plan.devices());
   }
   std::map<NodeId, double> bytes_of;
-  for_each_task_and_tasklet(tasks, [&](const PlannedTask& task, DeviceId device, const TaskletMemory& tasklet) {
-    double bytes = borrows_weights(task, tasks) ? 0 : tasklet.host_bytes;
+  for_each_tasklet(tasks, [&](const Tasklet& of, DeviceId device) {
+    double bytes = of.owner != nullptr ? 0 : of.memory.host_bytes;
     // An engine that takes turns leaves a copy of its weights while it sleeps.
-    if (task.is_generation() && shared_by_turns.count(device) > 0) bytes += tasklet.resident_bytes;
+    if (of.task.is_generation() && shared_by_turns.count(device) > 0) bytes += of.memory.resident_bytes;
     if (bytes > 0) bytes_of[tasks.front().cluster.node_of(device)] += kPinnedBlocks * bytes;
   });
   std::vector<HostMemory> all;

@@ -549,8 +549,43 @@ TEST(MemoryOptions, APassOnTheTrainersEngineHasNoCopyOfItsOwn) {
   pass.replicas = on_device(1).replicas;  // on the same node
   EXPECT_DOUBLE_EQ(needed(), engine + training + reference + copy);
   pass.replicas = on_device(0).replicas;
-  plan.tasks.at(kTraining).execution.offload_weights = false;
-  EXPECT_DOUBLE_EQ(needed(), engine + reference + copy);
+  plan.tasks.at(kTraining).execution.offload_weights = false;  // they stay on the device
+  EXPECT_DOUBLE_EQ(needed(), engine + reference);
+}
+
+TEST(MemoryOptions, APassOnTheTrainersEngineFindsItsWeightsOnTheDevice) {
+  const Workflow workflow = with_graph(grpo_tasks(false, {true, true}));
+  Plan plan = all_on(workflow, 0);
+  const Cluster cluster = small_cluster();
+  const auto memory = [&](std::size_t device) { return plan_memory(workflow, plan, cluster).at(device); };
+  const double engine = 2, training = 16, reference = 2, copy = 2;
+  EXPECT_DOUBLE_EQ(memory(0).resident_bytes, (engine + training + reference) * 480);
+  TaskPlan& pass = plan.tasks.at(task_names::kOldLogProb);
+  pass.replicas = on_device(1).replicas;
+  EXPECT_DOUBLE_EQ(memory(0).resident_bytes, (engine + training + reference) * 480);
+  EXPECT_DOUBLE_EQ(memory(1).resident_bytes, copy * 480);
+  const double alone = memory(1).working_bytes;
+  pass.execution.offload_weights = true;
+  EXPECT_DOUBLE_EQ(memory(1).working_bytes, alone + copy * 480);
+  // Training moves them to the host: the pass loads them.
+  pass.replicas = on_device(0).replicas;
+  plan.tasks.at(kTraining).execution.offload_weights = true;
+  EXPECT_DOUBLE_EQ(memory(0).resident_bytes, (engine + reference) * 480);
+}
+
+// Each task of the device alone, in the words of an interval: what is certain, and what is predicted.
+TEST(MemoryOptions, NeedsOfTasksCountTheWeightsOfATrainersEngineOnce) {
+  const Workflow workflow = with_graph(grpo_tasks(false, {true, true}));
+  const Plan plan = all_on(workflow, 0);
+  const Cluster cluster = small_cluster();
+  const Hardware<double> hardware(cluster);
+  const CoefficientValues<double> neutral(hardware.type_count());
+  const auto needs = memory_needs(works_of(workflow, plan, cluster), neutral, hardware);
+  double largest = 0;
+  for (const MemoryNeed& need : needs.at(DeviceId{0}))
+    largest = std::max(largest, need.reserved_bytes + need.predicted_bytes);
+  const DeviceMemory whole = plan_memory(workflow, plan, cluster).front();
+  EXPECT_DOUBLE_EQ(largest, whole.resident_bytes + whole.working_bytes);
 }
 
 TEST(MemoryOptions, EnginesThatTakeTurnsKeepACopyOnTheHost) {

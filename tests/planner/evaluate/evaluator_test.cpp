@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "costmodel/iteration.h"
 #include "costmodel/terms/memory.h"
@@ -27,7 +28,7 @@ class WholeModel {
     const Problem<double> whole(problem_.workflow, plan, hardware_, values_);
     const std::vector<TaskWork> works = works_of(problem_.workflow, plan, problem_.cluster);
     Score score{iteration_cost(whole, std::span<const TaskWork>(works)).iteration_s, 0};
-    for (const DeviceMemory& memory : plan_memory(works, problem_.cluster, values_, hardware_)) {
+    for (const auto& [device, memory] : memory_of(works)) {
       score.excess_bytes =
           std::max(score.excess_bytes, memory.resident_bytes + memory.working_bytes - memory.capacity_bytes);
     }
@@ -35,6 +36,30 @@ class WholeModel {
   }
 
  private:
+  [[nodiscard]] std::vector<DeviceMemory> memory_of_some(std::span<const TaskWork> works) const {
+    return plan_memory(works, problem_.cluster, values_, hardware_);
+  }
+
+  // The states of every task count, unless a rule makes a pass and the training of its model one engine. Random
+  // candidates have the same layout for both by chance.
+  [[nodiscard]] std::map<DeviceId, DeviceMemory> memory_of(std::span<const TaskWork> works) const {
+    std::map<DeviceId, DeviceMemory> all;
+    if (!problem_.one_copy_on_devices.empty()) {
+      for (const DeviceMemory& memory : memory_of_some(works)) all.emplace(memory.device, memory);
+      return all;
+    }
+    for (std::size_t t = 0; t < works.size(); ++t) {
+      for (const DeviceMemory& memory : memory_of_some(works.subspan(t, 1))) {
+        const auto [found, is_new] = all.emplace(memory.device, memory);
+        if (is_new) continue;
+        found->second.resident_bytes += memory.resident_bytes - values_.at(CoefficientId::memory_context_bytes,
+                                                                           hardware_.type_index(memory.device));
+        found->second.working_bytes = std::max(found->second.working_bytes, memory.working_bytes);
+      }
+    }
+    return all;
+  }
+
   const EvaluatedProblem& problem_;
   Hardware<double> hardware_;
   CoefficientValues<double> values_;
@@ -215,6 +240,35 @@ TEST_P(Moves, EqualTheWholeModel) {
   EXPECT_EQ(again.time_s, kept_score.time_s);
   EXPECT_EQ(again.excess_bytes, kept_score.excess_bytes);
   expect_same(again, model.of(last, evaluator.current()));
+}
+
+// The pass of the critic has the layout of its training, as an engine rule would have it.
+TEST(EvaluatorTest, CountsWeightsOnceForAPassOnTheTrainersEngine) {
+  const Cluster cluster = cluster_of({{"a100", 2, 4}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients = fitted();
+  EvaluatedProblem problem{cluster, workflow, coefficients};
+  const auto number_of = [&](const char* name) {
+    return static_cast<std::size_t>(&workflow.task(name) - workflow.tasks.data());
+  };
+  const std::size_t pass = number_of(task_names::kCriticInference),
+                    critic = number_of(task_names::kCriticTraining);
+  Evaluator twice(problem);
+  problem.one_copy_on_devices = {{pass, critic}};
+  Evaluator once(problem);
+  std::mt19937 random(3);
+  ShapeLimits limits;
+  limits.tensor_parallel_limit = 4;
+  Candidate candidate = random_candidate(random, once, workflow, cluster, limits);
+  Shape shape = once.shapes(static_cast<int>(critic)).at(candidate.tasks[critic].shape);
+  candidate.tasks[pass] = {once.shapes(static_cast<int>(pass)).add(shape), candidate.tasks[critic].devices};
+  const Score score = once.evaluate(candidate);
+  expect_same(score, WholeModel(problem).of(once, candidate));
+  for (int t = 0; t < once.task_count(); ++t) {
+    for (int s = twice.shapes(t).size(); s < once.shapes(t).size(); ++s)
+      (void)twice.shapes(t).add(once.shapes(t).at(s));
+  }
+  EXPECT_GT(twice.evaluate(candidate).excess_bytes, score.excess_bytes + 1e9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 14));

@@ -44,6 +44,36 @@ TEST_F(SharedLayouts, PassesOfTrainedModelsUseTheirCopy) {
   EXPECT_TRUE(one_copy_of({}, workflow_).empty());
 }
 
+// Weights on devices are counted once where no choice separates the two tasks.
+TEST_F(SharedLayouts, PassesFindWeightsOnDevicesWhereBothOffloadAndShardAlike) {
+  const std::size_t pass = number_of(task_names::kCriticInference),
+                    critic = number_of(task_names::kCriticTraining);
+  const TaskPairs pairs{{pass, critic}}, none;
+  EngineRules& rules = request_.engine_rules;
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+  rules.same_layout = {{critic, pass}};
+  EXPECT_EQ(one_copy_on_devices(request_), pairs);
+  request_.choices.assign(workflow_.tasks.size(), one_choice({}));
+  Execution& execution = request_.choices[pass].executions.front();
+  execution.zero_stage = 3;
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+  execution.zero_stage = 0;
+  execution.offload_weights = true;
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+  rules.common_options = {{{critic, pass}, {"offload_weights"}}};
+  EXPECT_EQ(one_copy_on_devices(request_), pairs);
+  execution.sharded_over = 2;
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+  rules.common_options.front().options.emplace_back("sharded_over");
+  EXPECT_EQ(one_copy_on_devices(request_), pairs);
+  execution.zero_stage = 3;
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+  rules.common_options.front().options.emplace_back("zero_stage_3");
+  EXPECT_EQ(one_copy_on_devices(request_), pairs);
+  request_.limits.pins[task_names::kCriticInference] = {};
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+}
+
 TEST(HostMemoryLimit, CountsWeightsOnceForAPassOnTheTrainersEngine) {
   const Cluster plain = cluster_of({{"a100", 1}});
   std::vector<Node> nodes = plain.nodes();

@@ -22,6 +22,7 @@ struct Counted {
   int refused = 0;
   int feasible = 0;
   int too_large = 0;
+  int on_trainers_engine = 0;  // of those that were not refused
 };
 
 std::string refusal_of(const RandomCase& one) {
@@ -73,6 +74,12 @@ void compare_hosts(const std::vector<HostMemory>& one, const std::vector<HostMem
   }
 }
 
+bool has_pass_on_trainers_engine(const RandomCase& one) {
+  const std::vector<TaskWork> works = works_of(one.workflow, one.plan, one.cluster);
+  return std::any_of(works.begin(), works.end(),
+                     [&](const TaskWork& work) { return finds_weights(work, works); });
+}
+
 void compare_memory(const RandomCase& one, const Verdict& verdict) {
   const Hardware<double> hardware(one.cluster);
   const CoefficientValues<double> values = resolve(one.coefficients, hardware, one.framework);
@@ -96,6 +103,7 @@ void compare(const RandomCase& one, Counted& counted) {
     return;
   }
   compare_memory(one, verdict);
+  if (has_pass_on_trainers_engine(one)) ++counted.on_trainers_engine;
   ++(verdict.feasible() ? counted.feasible : counted.too_large);
 }
 
@@ -109,6 +117,7 @@ TEST(VerifierAgrees, WithTheCostModelOnRandomPlans) {
   EXPECT_GT(counted.refused, 2000);
   EXPECT_GT(counted.feasible, 2000);
   EXPECT_GT(counted.too_large, 2000);
+  EXPECT_GT(counted.on_trainers_engine, 200);
 }
 
 }  // namespace

@@ -340,6 +340,26 @@ Coefficients random_coefficients(Draw& draw) {
   return coefficients;
 }
 
+// Some passes run on the engine of the task that trains their model.
+void share_engines(Draw& draw, const Workflow& workflow, Plan& plan) {
+  for (const Task& pass : workflow.tasks) {
+    for (const Task& trained : workflow.tasks) {
+      const bool is_pass = pass.kind == TaskKind::inference && trained.kind == TaskKind::training;
+      if (!is_pass || pass.model != trained.model || !draw.chance(0.4)) continue;
+      if (plan.tasks.count(pass.name) == 0 || plan.tasks.count(trained.name) == 0) continue;
+      TaskPlan& own = plan.tasks.at(pass.name);
+      const TaskPlan& other = plan.tasks.at(trained.name);
+      own.replicas = other.replicas;
+      own.execution.context_parallel = other.execution.context_parallel;
+      own.execution.expert_parallel = other.execution.expert_parallel;
+      own.execution.expert_tensor_parallel = other.execution.expert_tensor_parallel;
+      own.execution.virtual_stages = other.execution.virtual_stages;
+      own.execution.zero_stage = other.execution.zero_stage;
+      own.execution.sharded_over = other.execution.sharded_over;
+    }
+  }
+}
+
 }  // namespace
 
 RandomCase random_case(unsigned seed) {
@@ -355,6 +375,7 @@ RandomCase random_case(unsigned seed) {
   if (draw.chance(0.01)) out.plan.tasks["unknown"] = out.plan.tasks.begin()->second;
   out.coefficients = random_coefficients(draw);
   out.framework = draw.chance(0.5) ? "mine" : std::string(kAny);
+  share_engines(draw, out.workflow, out.plan);
   return out;
 }
 

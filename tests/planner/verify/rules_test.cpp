@@ -63,6 +63,18 @@ TEST_F(Rules, APassOnTheTrainersEngineHasNoCopyOnTheHost) {
   EXPECT_GT(needed(), before);
 }
 
+TEST_F(Rules, APassOnTheTrainersEngineFindsItsWeightsOnTheDevices) {
+  const auto resident = [this] {
+    return verify_plan(cluster_, workflow_, plan_, {}).devices[0].resident_bytes;
+  };
+  const double before = resident();
+  workflow_.tasks = grpo_tasks(false, {true, true});
+  plan_.tasks[task_names::kOldLogProb] = training();
+  EXPECT_DOUBLE_EQ(resident(), before);
+  plan_.tasks.at(task_names::kOldLogProb) = on_device(0);
+  EXPECT_DOUBLE_EQ(resident(), before + 2 * 480);
+}
+
 TEST_F(Rules, OneTaskletOfATaskOnADevice) {
   training_stage(1).devices = device_ids({1});
   expect_only("actor_training, replica 0, stage 1", "C1",
