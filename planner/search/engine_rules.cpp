@@ -25,11 +25,13 @@ bool keep_weights_alike(const EngineRules& rules, const std::vector<TaskChoices>
                         std::size_t other) {
   const bool offload_alike = have_common_option(rules, task, other, "offload_weights");
   const bool shard_alike = have_common_option(rules, task, other, "sharded_over");
+  const bool zero_alike = have_common_option(rules, task, other, "zero_stage_3") ||
+                          have_common_option(rules, task, other, "zero_stage");
   const std::vector<Execution>&executions = choices_for(all, task).executions,
         &others = choices_for(all, other).executions;
   return std::all_of(executions.begin(), executions.end(), [&](const Execution& a) {
     return std::all_of(others.begin(), others.end(), [&](const Execution& b) {
-      return (a.zero_stage == 3) == (b.zero_stage == 3) &&
+      return (zero_alike || (a.zero_stage == 3) == (b.zero_stage == 3)) &&
              (offload_alike || a.offload_weights == b.offload_weights) &&
              (shard_alike || a.sharded_over == b.sharded_over);
     });

@@ -66,6 +66,10 @@ TEST_F(SharedLayouts, PassesFindWeightsOnDevicesWhereBothOffloadAndShardAlike) {
   EXPECT_EQ(one_copy_on_devices(request_), none);
   rules.common_options.front().options.emplace_back("sharded_over");
   EXPECT_EQ(one_copy_on_devices(request_), pairs);
+  execution.zero_stage = 3;
+  EXPECT_EQ(one_copy_on_devices(request_), none);
+  rules.common_options.front().options.emplace_back("zero_stage_3");
+  EXPECT_EQ(one_copy_on_devices(request_), pairs);
   request_.limits.pins[task_names::kCriticInference] = {};
   EXPECT_EQ(one_copy_on_devices(request_), none);
 }
