@@ -109,7 +109,7 @@ TEST(ShippedCoefficients, AreNotForCpuCores) {
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_THAT(printed.err, HasSubstr("no --coefficients: used none, the bare appendix"));
   EXPECT_THAT(printed.out, HasSubstr("\ncoefficients  none\n"));
-  const Printed plan = run_sextant(folder.without_plan("plan", {}));
+  const Printed plan = run_sextant(folder.without_plan("plan", {"--evaluations", "2000"}));
   EXPECT_THAT(plan.err, HasSubstr("no --coefficients: used none, the bare appendix"));
   EXPECT_THAT(plan.out, HasSubstr("\ncoefficients  none\n"));
 }

@@ -166,7 +166,7 @@ TEST(PredictCommand, SaysThatSequencesExceedAMicroBatchOfVerl) {
 TEST(PredictCommand, DoesNotNameZeroOnOneGpu) {
   const auto output = [](const std::string& gpus) {
     const Printed printed = run_sextant({"plan", "--gpus", gpus, "--model", "Qwen3-0.6B", "--framework",
-                                         "verl-fsdp", "--prompts", "8", "--budget", "1"});
+                                         "verl-fsdp", "--prompts", "8", "--evaluations", "300"});
     EXPECT_EQ(printed.exit_code, 0) << printed.err;
     return printed.out;
   };

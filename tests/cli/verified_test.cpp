@@ -12,7 +12,10 @@ namespace {
 TEST(Verified, PlansThatAreWrittenKeepAllRules) {
   const TinyFolder folder;
   const std::string file = folder.file("best.json");
-  ASSERT_EQ(run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--out", file})).exit_code, 0);
+  ASSERT_EQ(run_sextant(
+                folder.without_plan("plan", {"--coefficients", "none", "--evaluations", "2000", "--out", file}))
+                .exit_code,
+            0);
   const Plan plan = load_document<Plan>(file).content;
   EXPECT_TRUE(verify_plan(test::two_cores(), tiny_workflow(), plan, {}).feasible());
   const Verdict tight = verify_plan(with_memory(test::two_cores(), 1e4), tiny_workflow(), plan, {});

@@ -33,7 +33,7 @@ TEST(Question, NeedsNoDocument) {
   const Printed result = sextant(
       "plan --gpus 2x8xH100 --model Qwen/Qwen3-8B --framework verl --prompts 128 "
       "--responses 8 --prompt-tokens mean=400,max=1024 --response-tokens mean=1500,max=4096 "
-      "--budget 2 --save-inputs " +
+      "--evaluations 300 --save-inputs " +
       folder.string() + " --out " + (folder / "plan.json").string());
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("actor_training"), HasSubstr("iteration")));
