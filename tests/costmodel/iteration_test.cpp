@@ -26,6 +26,14 @@ TEST(TaskCost, GenerationByHand) {
   EXPECT_DOUBLE_EQ(cost.term(Term::decode), 240);
 }
 
+TEST(TaskCost, NamesTheReplicaThatTheOthersWaitFor) {
+  TaskPlan plan = on_device(0);
+  plan.replicas = {{0.5, {stage(3, {0})}}, {0.5, {stage(3, {2})}}};  // the second on a slow device
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(plan));
+  for (const Task& task : small.workflow.tasks)
+    EXPECT_EQ(task_cost(small.problem, small.work(task.name)).critical_replica, 1) << task.name;
+}
+
 TEST(TaskCost, GenerationTakesTheMaximumOverStagesOfTheWholeSum) {
   // Stage 0 alone would win on compute and tensor parallelism, stage 1 on decoding: the appendix's early
   // bracket would add parts of different stages.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,16 @@ TEST(UniformClusterTest, PutsRacksIntoZones) {
   const Cluster racks = uniform_cluster(gb200, 128, 64);
   EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{63}).bytes_per_s.value, gb200.within_node.bytes_per_s.value);
   EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{64}).bytes_per_s.value, gb200.between_racks->bytes_per_s.value);
+}
+
+// Five nodes of four in racks of three: three and two.
+TEST(UniformClusterTest, NeedsNoMoreRacksThanHoldTheNodes) {
+  Gpu gpu = published().gpu("GB200");
+  gpu.per_rack = 12;
+  const Cluster cluster = uniform_cluster(gpu, 20);
+  std::vector<std::string> zones;
+  for (const Node& node : cluster.nodes()) zones.push_back(node.zone);
+  EXPECT_THAT(zones, ElementsAre("rack0", "rack0", "rack0", "rack1", "rack1"));
 }
 
 // ---- plans, workflows, runs ----
