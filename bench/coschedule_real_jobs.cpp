@@ -15,25 +15,13 @@
 #include "sextant/document.h"
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
+#include "tests/probes/cores.h"
 
 extern char** environ;
 
 namespace sextant::coschedule {
 
-Cluster one_core() {
-  DeviceType core;
-  core.kind = DeviceKind::cpu;
-  core.memory_bytes = assumed(8e9);
-  core.memory_bytes_per_s = assumed(1e10);
-  core.flop_per_s[Precision::fp32] = assumed(5e10);
-  Node node;
-  node.name = "host";
-  node.region = "here";
-  node.zone = "here";
-  node.device_type = "core";
-  node.devices = 1;
-  return Cluster("pools", {{"core", core}}, {node}, {{LinkLevel::within_node, {assumed(1e-6), assumed(5e9)}}});
-}
+Cluster one_core() { return test::host_of_cores("pools", 1); }
 
 void write_documents(const Folder& folder, const ProxyJob& job) {
   Workflow workflow;

@@ -311,6 +311,21 @@ TEST(Trust, FarLengthsAreExtrapolating) {
             std::string::npos);
 }
 
+TEST(Sensitivities, ShareTheVarianceOfAFit) {
+  const PredictionQuery asked = fitted().ask(run_named(fitted().seen[5]));
+  double sum = 0;
+  for (const Sensitivity& sensitivity : sensitivities_of(asked)) {
+    EXPECT_NE(sensitivity.variance_share.has_value(), sensitivity.is_hardware) << sensitivity.name;
+    sum += sensitivity.variance_share.value_or(0);
+  }
+  EXPECT_NEAR(sum, 1, 1e-6);  // those of next to no influence are left out
+  Coefficients unfitted = asked.coefficients;
+  unfitted.fit.reset();
+  for (const Sensitivity& sensitivity :
+       sensitivities_of({asked.cluster, asked.workflow, asked.plan, unfitted, asked.framework}))
+    EXPECT_FALSE(sensitivity.variance_share);
+}
+
 TEST(Sensitivities, AgreeWithAStepInTheCoefficient) {
   const sextant::Run& run = run_named(fitted().seen[5]);
   const PredictionQuery asked = fitted().ask(run);

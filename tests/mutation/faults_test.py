@@ -3,6 +3,7 @@ import importlib.machinery
 import importlib.util
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -109,6 +110,15 @@ class Page(unittest.TestCase):
         self.assertIn("without them it is 100 %", text)
         self.assertIn("It is the same.", text)
         self.assertIn("Not looked at yet.", page(record, []))
+
+    def test_reasons_are_of_lines_and_tests_that_are_there(self):
+        tests = "".join(file.read_text(encoding="utf-8") for file in (SCRIPTS.parent / "tests").rglob("*_test.cpp"))
+        there = {".".join(names) for names in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", tests, re.MULTILINE)}
+        for reason in json.loads((SCRIPTS / "mutation" / "reasons.json").read_text(encoding="utf-8")):
+            with self.subTest(line=reason["original"]):
+                self.assertIn(reason["original"], (SCRIPTS.parent / reason["file"]).read_text(encoding="utf-8"))
+                for name in re.findall(r"\w+\.\w+", reason["reason"]) if reason["reason"].startswith("Caught since: ") else []:
+                    self.assertIn(name, there)
 
 
 if __name__ == "__main__":

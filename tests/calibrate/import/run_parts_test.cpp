@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,12 +58,14 @@ TEST(UniformClusterTest, PutsRacksIntoZones) {
   EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{64}).bytes_per_s.value, gb200.between_racks->bytes_per_s.value);
 }
 
-// 37 nodes of four GPUs need three racks of 18 nodes at most: 13, 13 and 11.
-TEST(UniformClusterTest, FillsTheFewestRacksEvenly) {
-  const Cluster cluster = uniform_cluster(published().gpu("GB200"), 148);
-  std::map<std::string, int> nodes;
-  for (const Node& node : cluster.nodes()) ++nodes[node.zone];
-  EXPECT_EQ(nodes, (std::map<std::string, int>{{"rack0", 13}, {"rack1", 13}, {"rack2", 11}}));
+// Five nodes of four in racks of three: three and two.
+TEST(UniformClusterTest, NeedsNoMoreRacksThanHoldTheNodes) {
+  Gpu gpu = published().gpu("GB200");
+  gpu.per_rack = 12;
+  const Cluster cluster = uniform_cluster(gpu, 20);
+  std::vector<std::string> zones;
+  for (const Node& node : cluster.nodes()) zones.push_back(node.zone);
+  EXPECT_THAT(zones, ElementsAre("rack0", "rack0", "rack0", "rack1", "rack1"));
 }
 
 // ---- plans, workflows, runs ----

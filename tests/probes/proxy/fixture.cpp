@@ -1,5 +1,7 @@
 #include "tests/probes/proxy/fixture.h"
 
+#include "tests/probes/cores.h"
+
 namespace sextant::test {
 namespace {
 
@@ -23,20 +25,7 @@ Workflow small_workflow(Algorithm algorithm, std::vector<Task> tasks) {
 
 }  // namespace
 
-Cluster make_cluster(int devices) {
-  DeviceType core;
-  core.kind = DeviceKind::cpu;
-  core.memory_bytes = assumed(8e9);
-  core.memory_bytes_per_s = assumed(1e10);
-  core.flop_per_s[Precision::fp32] = assumed(5e10);
-  Node node;
-  node.name = "host";
-  node.region = "here";
-  node.zone = "here";
-  node.device_type = "core";
-  node.devices = devices;
-  return Cluster("test", {{"core", core}}, {node}, {{LinkLevel::within_node, {assumed(1e-6), assumed(5e9)}}});
-}
+Cluster make_cluster(int devices) { return host_of_cores("test", devices); }
 
 Model small_model(const std::string& name, bool value_head) {
   Model model;
