@@ -114,30 +114,6 @@ TEST_P(Gradient, EqualsCentralDifferencesForEveryMatrix) {
   }
 }
 
-// The moments of a first step are those of one gradient, so that every weight moves by the learning rate against it. Two
-// steps along the same gradient go as far again.
-TEST_P(Gradient, AdamMovesEveryWeightByTheLearningRate) {
-  test::SerialTask task = make_task(GetParam(), uneven_ppo());
-  Training training(task.setup());
-  loss_of(training, random_rollout(task));
-  constexpr float kRate = 1e-3F, kSmall = 1e-5F;  // smaller gradients are not large beside epsilon
-  StageParameters& parameters = training.parameters();
-  const std::vector<float> before(parameters.values().begin(), parameters.values().end());
-  int moved = 0;
-  for (int steps = 1; steps <= 2; ++steps) {
-    parameters.take_adam_step(kRate);
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      const float gradient = parameters.gradients()[i];
-      if (std::abs(gradient) < kSmall) continue;
-      ++moved;
-      ASSERT_NEAR(parameters.values()[i] - before[i],
-                  std::copysign(static_cast<float>(steps) * kRate, -gradient), 0.02F * kRate)
-          << i;
-    }
-  }
-  EXPECT_GT(moved, 100);
-}
-
 INSTANTIATE_TEST_SUITE_P(Models, Gradient,
                          testing::Values(Case{"actor", task_names::kActorTraining, false},
                                          Case{"actor_recompute", task_names::kActorTraining, true},
