@@ -109,6 +109,9 @@ TEST_P(EveryImporter, ReadsThePrecisionOfExportedScripts) {
       const TrainerProblem problem{workflow, cluster, profile};
       const ExportedPlan exported = export_plan(random_sayable_plan(problem, random), problem, dialect);
       if (!exported.refusal.empty()) continue;
+      // A profile without a list promises nothing; its script says in a note what it does not state.
+      const bool is_noted = exported.text.find("which the script does not say") != std::string::npos;
+      if (known.empty() && is_noted) break;
       ++scripts;
       const ConfigurationFile file("run.sh", exported.text);
       RunSettings run = read_run_settings({file.path()}, importer.source, {});
