@@ -127,7 +127,8 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
     assumed.add("--reward-model " + options.model + " (rule or rule=SECONDS for a reward without a model)");
   if (!is_ppo && !options.critic.empty()) throw_bad_input("--critic: GRPO has no critic");
   GraphOptions graph;
-  if (profile != nullptr) graph = {profile->has_reference, profile->has_old_log_prob};
+  if (profile != nullptr)
+    graph = {profile->has_reference, profile->computes_old_log_prob(is_ppo, options.mini_batches > 1)};
   workflow.tasks = is_ppo ? ppo_tasks(graph, has_reward) : grpo_tasks(has_reward, graph);
   for (const Task& task : workflow.tasks) {
     const bool is_critic = task.model == "critic", is_reward = task.model == "reward";

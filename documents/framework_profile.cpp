@@ -14,10 +14,11 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 9> kSchemas{
-    "sextant.framework_profile/1.8", "sextant.framework_profile/1.7", "sextant.framework_profile/1.6",
-    "sextant.framework_profile/1.5", "sextant.framework_profile/1.4", "sextant.framework_profile/1.3",
-    "sextant.framework_profile/1.2", "sextant.framework_profile/1.1", "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 10> kSchemas{
+    "sextant.framework_profile/1.9", "sextant.framework_profile/1.8", "sextant.framework_profile/1.7",
+    "sextant.framework_profile/1.6", "sextant.framework_profile/1.5", "sextant.framework_profile/1.4",
+    "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
+    "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
                            kZeroStage3 = "zero_stage_3";
@@ -179,6 +180,19 @@ void parse_modes(const JsonView& view, FrameworkProfile& profile) {
   }
 }
 
+// "critic" and "several_steps" of old_log_prob_with.
+void parse_old_log_prob(const JsonView& view, FrameworkProfile& profile) {
+  const auto tasks = view.optional("tasks_by_default");
+  const auto with = tasks ? tasks->optional("old_log_prob_with") : std::nullopt;
+  if (!with) return;
+  for (const JsonView& one : with->items()) {
+    const std::string condition = one.text();
+    if (condition != "critic" && condition != "several_steps")
+      one.fail("expected critic or several_steps, got " + in_quotes(condition));
+    (condition == "critic" ? profile.has_old_log_prob_with_critic : profile.has_old_log_prob_with_steps) = true;
+  }
+}
+
 bool flag_of(const JsonView& view, std::string_view object, std::string_view member, bool otherwise) {
   const auto of = view.optional(object);
   const auto flag = of ? of->optional(member) : std::nullopt;
@@ -186,6 +200,11 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 }
 
 }  // namespace
+
+bool FrameworkProfile::computes_old_log_prob(bool has_critic, bool has_several_steps) const {
+  return has_old_log_prob || (has_critic && has_old_log_prob_with_critic) ||
+         (has_several_steps && has_old_log_prob_with_steps);
+}
 
 std::optional<bool> asked_offload(OffloadRule rule, bool shares) {
   if (rule == OffloadRule::exactly || (rule == OffloadRule::at_least) == shares) return shares;
@@ -234,6 +253,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   if (const auto sync = view.optional("weight_sync")) profile.weight_sync = parse_weight_sync(*sync);
   profile.has_reference = flag_of(view, "tasks_by_default", "reference", true);
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
+  parse_old_log_prob(view, profile);
   profile.has_reward_model = flag_of(view, "tasks_by_default", "reward_model", true);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {

@@ -84,6 +84,8 @@ struct FrameworkProfile {
   std::set<Algorithm> algorithms;  // those that its trainer runs; empty: all
   bool has_reference = true;       // an iteration computes the reference's log-probabilities by default
   bool has_old_log_prob = false;   // the actor's own log-probabilities are computed again before training
+  // Without has_old_log_prob: so are they with a critic, or with several optimizer steps.
+  bool has_old_log_prob_with_critic = false, has_old_log_prob_with_steps = false;
   bool has_reward_model = true;    // a model scores the responses of PPO by default; false: a rule
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
@@ -115,6 +117,9 @@ struct FrameworkProfile {
     return algorithms.empty() || workflow.algorithm == Algorithm::custom ||
            algorithms.contains(workflow.algorithm);
   }
+  // True if an iteration computes the actor's own log-probabilities again by default.
+  [[nodiscard]] bool computes_old_log_prob(bool has_critic, bool has_several_steps) const;
+
   // Throws Error(bad_input) with the JSON path.
   static FrameworkProfile parse(const JsonView& view);
 };

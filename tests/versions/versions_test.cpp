@@ -66,7 +66,7 @@ void read_profile(const fs::path& file) {
 }
 
 // The table of the profile's parser has the versions.
-constexpr SchemaVersion kProfileVersion{1, 8};
+constexpr SchemaVersion kProfileVersion{1, 9};
 
 const std::map<std::string, Kind>& kinds() {
   static const std::map<std::string, Kind> all{kind_of<Accuracy>(),

@@ -119,6 +119,16 @@ TEST(Question, PpoTakesARule) {
   EXPECT_THAT(of_model.err, HasSubstr("--reward-model Qwen3-8B (rule or rule=SECONDS"));
 }
 
+// slime takes the log-probabilities of its own first pass for one optimizer step of GRPO alone
+// (slime/backends/megatron_utils/actor.py, can_reuse_log_probs_in_loss); miles always computes them.
+TEST(Question, SlimeComputesLogProbabilitiesAgainWithACriticOrSeveralSteps) {
+  const std::string asked = "predict --gpus 8xH100 --model Qwen3-8B --train dp=8 --rollout tp=2 --framework ";
+  EXPECT_THAT(sextant(asked + "slime").out, Not(HasSubstr("old_log_prob")));
+  EXPECT_THAT(sextant(asked + "slime --algorithm ppo").out, HasSubstr("old_log_prob"));
+  EXPECT_THAT(sextant(asked + "slime --mini-batches 4").out, HasSubstr("old_log_prob"));
+  EXPECT_THAT(sextant(asked + "miles").out, HasSubstr("old_log_prob"));
+}
+
 TEST(Question, OldGpusAreToldTheirPrecisionAndAttention) {
   const std::string asked = "plan --gpus 2x4xT4 --model Qwen2.5-1.5B --framework verl --evaluations 200";
   const Printed refused = sextant(asked);
