@@ -1,6 +1,7 @@
 #include "ask/export/trainer_script.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <utility>
@@ -152,6 +153,26 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
 
 namespace {
 
+// Whether it is a name on the Hugging Face Hub, "Qwen/Qwen3-14B", and no file or folder here.
+bool is_hub_name(const std::string& model) {
+  const std::size_t slash = model.find('/');
+  return slash != std::string::npos && slash > 0 && slash + 1 < model.size() &&
+         model.find('/', slash + 1) == std::string::npos && model.front() != '.' && model.front() != '~' &&
+         !std::filesystem::exists(model);
+}
+
+// Models that were asked for by their names on the Hub keep them, so that the script loads them from there if nothing else
+// is set. A critic without a name begins as the actor does; a reward model without one is the user's own.
+void keep_hub_names(const WorkflowOptions& asked, Workflow& workflow) {
+  const auto keep = [&](const char* role, const std::string& model) {
+    const auto found = workflow.models.find(role);
+    if (found != workflow.models.end() && is_hub_name(model)) found->second.name = model;
+  };
+  keep("actor", asked.model);
+  keep("critic", asked.critic.empty() ? asked.model : asked.critic);
+  keep("reward", asked.reward_model);
+}
+
 // Megatron's limits are those of a framework that trains with it.
 constexpr const char* kMegatronProfile = "slime";
 
@@ -172,7 +193,8 @@ ExportedScript export_to_program(const TrainerQuestion& question, const LaunchDi
   const FrameworkProfile* megatron = find_profile(profiles, kMegatronProfile);
   if (megatron == nullptr)
     throw_bad_input("the data folder has no profile of " + std::string(kMegatronProfile));
-  const LoadedInputs loaded = load_inputs(question.inputs);
+  LoadedInputs loaded = load_inputs(question.inputs);
+  keep_hub_names(question.inputs.workflow_in_words, loaded.workflow);
   ExportedScript script;
   script.inputs = loaded.chosen.notes;
   const Plan plan = plan_for_program(question, loaded, script.inputs);
@@ -196,6 +218,7 @@ LoadedInputs inputs_for(const std::string& framework, const ModelInputs& asked) 
   inputs.framework = framework;
   LoadedInputs loaded = load_inputs(inputs);
   if (asked.workflow.empty() && !asked.framework.empty()) loaded.workflow = load_inputs(asked).workflow;
+  keep_hub_names(asked.workflow_in_words, loaded.workflow);
   return loaded;
 }
 

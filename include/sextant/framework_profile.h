@@ -86,7 +86,7 @@ struct FrameworkProfile {
   bool has_old_log_prob = false;   // the actor's own log-probabilities are computed again before training
   // Without has_old_log_prob: so are they with a critic, or with several optimizer steps.
   bool has_old_log_prob_with_critic = false, has_old_log_prob_with_steps = false;
-  bool has_reward_model = true;    // a model scores the responses of PPO by default; false: a rule
+  bool has_reward_model = true;  // a model scores the responses of PPO by default; false: a rule
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.

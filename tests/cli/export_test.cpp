@@ -52,6 +52,24 @@ TEST_F(ExportedPlan, WritesAScriptForVerl) {
   EXPECT_THAT(printed.err, HasSubstr("sextant: for verl-"));
 }
 
+// A model that was asked for by its name on the Hub needs no path; the reward model of PPO still does.
+TEST(ExportedQuestion, ScriptsLoadModelsByTheirNamesOnTheHub) {
+  const TinyFolder folder;
+  const std::vector<std::string> question{"--gpus",      "8xH100",      "--model",     "Qwen/Qwen3-1.7B",
+                                          "--algorithm", "ppo",         "--framework", "openrlhf",
+                                          "--train",     "zero=3,dp=8", "--rollout",   "tp=2"};
+  std::vector<std::string> predict{"predict", "--plan-out", folder.file("plan.json")};
+  predict.insert(predict.end(), question.begin(), question.end());
+  const Printed predicted = run_sextant(predict);
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  std::vector<std::string> words{"export", folder.file("plan.json"), "--to", "openrlhf"};
+  words.insert(words.end(), question.begin(), question.begin() + 6);
+  const Printed printed = run_sextant(words);
+  EXPECT_THAT(printed.out, HasSubstr(": \"${MODEL_PATH:=Qwen/Qwen3-1.7B}\"")) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr(": \"${CRITIC_PATH:=Qwen/Qwen3-1.7B}\""));
+  EXPECT_THAT(printed.out, HasSubstr(": \"${REWARD_MODEL_PATH:?"));
+}
+
 TEST_F(ExportedPlan, WritesAFileAndSaysSo) {
   const std::string script = folder_.file("run.sh");
   std::vector<std::string> all = arguments("areal");
