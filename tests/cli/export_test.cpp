@@ -61,7 +61,7 @@ TEST(ExportedQuestion, ScriptsLoadModelsByTheirNamesOnTheHub) {
   std::vector<std::string> predict{"predict", "--plan-out", folder.file("plan.json")};
   predict.insert(predict.end(), question.begin(), question.end());
   const Printed predicted = run_sextant(predict);
-  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  ASSERT_LE(predicted.exit_code, 1) << predicted.err;  // whether it fits in memory or not
   std::vector<std::string> words{"export", folder.file("plan.json"), "--to", "openrlhf"};
   words.insert(words.end(), question.begin(), question.begin() + 6);
   const Printed printed = run_sextant(words);
