@@ -41,6 +41,21 @@ class Coschedule : public ::testing::Test {
     return run_sextant(all);
   }
 
+  // The job of a plan in which generation has one node of 8 H100 and training the other.
+  [[nodiscard]] Job job_on_two_nodes(std::vector<std::string> question) const {
+    const std::string plan = folder_.file("two.json"), document = folder_.file("job.json");
+    question.insert(question.end(), {"--gpus", "2x8xH100", "--model", "Qwen/Qwen3-8B", "--prompts", "64"});
+    std::vector<std::string> predict{
+        "predict", "--train", "fsdp=8,gpus=8-15", "--rollout", "tp=2,dp=4,gpus=0-7", "--plan-out", plan};
+    predict.insert(predict.end(), question.begin(), question.end());
+    const Printed predicted = run_sextant(predict);
+    EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+    question.insert(question.end(), {"--name", "two", "--plan", plan, "--out", document});
+    const Printed printed = act("job", question);
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return load_document<JobDocument>(document).content.job;
+  }
+
   [[nodiscard]] std::string state() const { return folder_.file("placement.json"); }
   [[nodiscard]] Placement placement() const { return load_document<Placement>(state()).content; }
 
@@ -464,23 +479,7 @@ TEST_F(Coschedule, TheBoundFollowsFromItsWorkAlone) {
 // Two nodes of 8 H100: generation on one, training on the other. Bounds are of 4,096 tokens for every response, so
 // that a typical iteration is shorter.
 TEST_F(Coschedule, APlanBecomesAJob) {
-  const std::vector<std::string> question{"--gpus", "2x8xH100", "--model", "Qwen/Qwen3-8B", "--prompts", "64"};
-  std::vector<std::string> predict{"predict",
-                                   "--train",
-                                   "fsdp=8,gpus=8-15",
-                                   "--rollout",
-                                   "tp=2,dp=4,gpus=0-7",
-                                   "--plan-out",
-                                   folder_.file("two.json")};
-  predict.insert(predict.end(), question.begin(), question.end());
-  const Printed predicted = run_sextant(predict);
-  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
-  std::vector<std::string> more{
-      "--name", "qwen", "--plan", folder_.file("two.json"), "--out", folder_.file("job.json")};
-  more.insert(more.end(), question.begin(), question.end());
-  const Printed printed = act("job", more);
-  ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  const Job job = load_document<JobDocument>(folder_.file("job.json")).content.job;
+  const Job job = job_on_two_nodes({});
   EXPECT_EQ(job.rollout_node_type, "H100-SXM-80GB");
   EXPECT_EQ(job.training_node_type, "H100-SXM-80GB");
   EXPECT_EQ(job.rollout_nodes, 1);
@@ -555,23 +554,7 @@ TEST_F(Coschedule, AJobOfSeveralTurnsKeepsItsWaits) {
 // PPO with a critic and a rule, which scores 64 responses on the host in 50 ms each before training begins.
 TEST_F(Coschedule, APlanOfPpoWithARuleBecomesAJob) {
   const auto job_with = [&](const std::string& reward) {
-    const std::vector<std::string> question{"--gpus", "2x8xH100",    "--model", "Qwen/Qwen3-8B",  "--prompts",
-                                            "64",     "--algorithm", "ppo",     "--reward-model", reward};
-    std::vector<std::string> predict{"predict",
-                                     "--train",
-                                     "fsdp=8,gpus=8-15",
-                                     "--rollout",
-                                     "tp=2,dp=4,gpus=0-7",
-                                     "--plan-out",
-                                     folder_.file("ppo.json")};
-    predict.insert(predict.end(), question.begin(), question.end());
-    EXPECT_EQ(run_sextant(predict).exit_code, 0);
-    std::vector<std::string> more{
-        "--name", "ppo", "--plan", folder_.file("ppo.json"), "--out", folder_.file("job.json")};
-    more.insert(more.end(), question.begin(), question.end());
-    const Printed printed = act("job", more);
-    EXPECT_EQ(printed.exit_code, 0) << printed.err;
-    return load_document<JobDocument>(folder_.file("job.json")).content.job;
+    return job_on_two_nodes({"--algorithm", "ppo", "--reward-model", reward});
   };
   const Job free = job_with("rule=0"), slow = job_with("rule=0.05");
   EXPECT_NEAR(slow.rollout_s - free.rollout_s, 64 * 0.05, 1e-9);
