@@ -1,11 +1,13 @@
 // Real jobs on shared pools: processes of `sextant proxy` (generation, training and weight sync with a real transformer)
 // that take turns by permits, with core 0 as rollout pool and core 1 as training pool.
 //
-// Each job of a group is measured alone right before: its phases, from permit to release, are what the simulation
-// gets. The group is simulated with phases drawn from these samples, and compared with the meta-iterations that it
-// then takes; this is repeated, so that a drift of the machine falls on both. Jobs run at a higher priority than the rest of
-// the machine, whose load is stated. A proxy of the lowest priority keeps each core busy: pools are machines of their own,
-// and a core must not be faster while its neighbour is idle.
+// The processes of a group live through the whole measurement: each has some iterations alone, while the others are stopped
+// between two iterations, then all have some together, and so on by turns. A drift of the machine's speed falls on both
+// parts, and so does what differs from one start of a process to the next (where its memory lies: one job alone took up to 9 %
+// more or less after a restart). The phases alone, from permit to release, are what the simulation gets: it draws from them,
+// and is compared with the meta-iterations together. Jobs run at a higher priority than the rest of the machine, whose load
+// is stated. A proxy of the lowest priority keeps each core busy: pools are machines of their own, and a core must not be
+// faster while its neighbour is idle.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -19,10 +21,12 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bench/coschedule_real_jobs.h"
@@ -128,13 +132,105 @@ Group group_of(const std::vector<ProxyJob>& jobs) {
   return group;
 }
 
-std::vector<PhaseRecord> run_together(const Folder& folder, const std::vector<ProxyJob>& jobs, int iterations) {
+// Lets each job run alone for some iterations, then all together, by turns. A job is stopped with its process when an
+// iteration ends, before the server answers it: it neither holds nor waits for a permit then, and is set aside.
+class Turns {
+ public:
+  using Log = std::vector<PhaseRecord>;
+
+  static constexpr int kRepeats = 14, kAlone = 4, kTogether = 6;  // iterations of each job
+
+  explicit Turns(std::vector<std::string> names)
+      : names_(std::move(names)), children_(names_.size()), ended_(names_.size()), is_stopped_(names_.size()) {}
+
+  // The process of a job, before its first iteration ends.
+  void add(std::size_t job, pid_t child) {
+    const std::lock_guard lock(mutex_);
+    children_[job] = child;
+  }
+
+  // Called in the server's thread for each event.
+  void listen(const PhaseRecord& record) {
+    const std::lock_guard lock(mutex_);
+    if (stage_ != Stage::ending && !logs_.empty()) logs_.back().push_back(record);
+    if (record.event != PhaseEvent::released || record.phase != Phase::sync) return;
+    const auto job =
+        static_cast<std::size_t>(std::find(names_.begin(), names_.end(), record.job) - names_.begin());
+    ++ended_[job];
+    if (stage_ == Stage::together &&
+        std::all_of(ended_.begin(), ended_.end(), [](int ended) { return ended >= kTogether; }))
+      stage_ = Stage::ending;
+    if (stage_ == Stage::ending || (stage_ == Stage::alone && ended_[job] == kAlone)) stop(job);
+    if (std::all_of(is_stopped_.begin(), is_stopped_.end(), [](bool is_stopped) { return is_stopped; })) next();
+  }
+
+  // What happened while each job was alone and, last, while all were together, once for each repetition.
+  [[nodiscard]] std::vector<std::vector<Log>> logs() const {
+    std::vector<std::vector<Log>> all;
+    const std::size_t parts = names_.size() + 1;
+    for (std::size_t i = 0; i < logs_.size(); i += parts)
+      all.emplace_back(logs_.begin() + static_cast<std::ptrdiff_t>(i),
+                       logs_.begin() + static_cast<std::ptrdiff_t>(i + parts));
+    return all;
+  }
+
+ private:
+  enum class Stage {
+    alone,
+    together,
+    ending
+  };  // ending: each job is stopped at its next end; the start is such a stage
+
+  void stop(std::size_t job) {
+    ::kill(children_[job], SIGSTOP);
+    is_stopped_[job] = true;
+  }
+
+  void resume(std::size_t job) {
+    ended_[job] = 0;
+    is_stopped_[job] = false;
+    ::kill(children_[job], SIGCONT);
+  }
+
+  // All jobs are stopped.
+  void next() {
+    const std::size_t parts = names_.size() + 1, part = logs_.size() % parts;
+    if (logs_.size() == parts * kRepeats) {
+      for (const pid_t child : children_) ::kill(child, SIGKILL);
+      return;
+    }
+    logs_.emplace_back();
+    stage_ = part < names_.size() ? Stage::alone : Stage::together;
+    if (stage_ == Stage::alone) return resume(part);
+    for (std::size_t job = 0; job < names_.size(); ++job) resume(job);
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> names_;
+  std::vector<pid_t> children_;
+  std::vector<int> ended_;
+  std::vector<bool> is_stopped_;
+  std::vector<Log> logs_;
+  Stage stage_ = Stage::ending;
+};
+
+std::vector<std::vector<Turns::Log>> run_by_turns(const Folder& folder, const std::vector<ProxyJob>& jobs) {
+  constexpr int kMost = 10000;  // iterations; jobs are killed before
+  constexpr double kPatience_s =
+      0.2;  // a stopped job is waited for that long, in an iteration that is left out
   const Group group = group_of(jobs);
-  Serving serving(folder, group);
+  std::vector<std::string> names;
+  for (const ProxyJob& job : jobs) names.push_back(job.name);
+  Turns turns(names);
+  Serving serving(folder, group, kPatience_s, [&](const PhaseRecord& record) { turns.listen(record); });
   std::vector<pid_t> children;
-  for (const ProxyJob& job : jobs) children.push_back(start(folder, job.name, iterations));
-  for (const pid_t child : children) wait_for(child);
-  return serving.log();
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    children.push_back(start(folder, names[j], kMost));
+    turns.add(j, children.back());
+  }
+  for (const pid_t child : children) wait_for(child, true);
+  (void)serving.log();
+  return turns.logs();
 }
 
 double mean(const std::vector<double>& values) {
@@ -154,23 +250,23 @@ double median_iteration_s(const std::vector<Phases>& phases) {
   return median(all);
 }
 
-// One run of a group, right after runs of each job alone.
+// One part of a group's run: each job alone, and then all together.
 struct GroupRun {
   std::vector<std::vector<Phases>> alone, shared;  // by job
   std::vector<std::vector<double>> together_s;     // iterations by job
 };
 
-GroupRun run_group(const Folder& folder, const std::vector<ProxyJob>& jobs) {
-  constexpr int kAlone = 5, kTogether = 9;
-  GroupRun run;
-  for (const ProxyJob& job : jobs)
-    run.alone.push_back(phases_in(run_together(folder, {job}, kAlone), job.name));
-  const std::vector<PhaseRecord> log = run_together(folder, jobs, kTogether);
-  for (const ProxyJob& job : jobs) {
-    run.together_s.push_back(iterations_together_s(log, job.name, jobs.size()));
-    run.shared.push_back(phases_in(log, job.name));
+std::vector<GroupRun> run_group(const Folder& folder, const std::vector<ProxyJob>& jobs) {
+  std::vector<GroupRun> runs;
+  for (const std::vector<Turns::Log>& logs : run_by_turns(folder, jobs)) {
+    GroupRun& run = runs.emplace_back();
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      run.alone.push_back(phases_in(logs[j], jobs[j].name));
+      run.together_s.push_back(iterations_together_s(logs.back(), jobs[j].name, jobs.size()));
+      run.shared.push_back(phases_in(logs.back(), jobs[j].name));
+    }
   }
-  return run;
+  return runs;
 }
 
 // Deviation of some values over their mean.
@@ -192,50 +288,62 @@ double spread_of_runs(const std::vector<GroupRun>& runs, std::size_t job, double
 }
 
 // Two numbers that separate noise of the machine from a fault of the simulation. Both parts of a run's ratio were
-// measured within the same minutes, at one speed of the machine, so that the spread of the ratios is the noise of the
+// measured within seconds, at one speed of the machine, so that the spread of the ratios is the noise of the
 // comparison. A simulation with the phases that were measured together leaves out what sharing does to a phase
 // (switches, caches, the memory's bandwidth): what is wrong then is the order of the phases, or the time between them.
 struct Separated {
-  double standard_error = 0;  // of the mean ratio of the runs
+  double ratio = 1;           // simulated over measured: the median over the runs
+  double standard_error = 0;  // of that ratio
   double ratio_of_shared = 0;
+  std::vector<double>
+      ratio_of_job;  // the same for the iterations of each job: simulated over measured slowdown
 };
 
 Separated separate(const std::vector<ProxyJob>& jobs, const std::vector<GroupRun>& runs) {
   const Group group = group_of(jobs);
   std::vector<double> ratios, shared;
+  std::vector<std::vector<double>> of_job(jobs.size());
   for (const GroupRun& run : runs) {
+    const double simulated = simulated_s(group, run.alone);
     std::vector<double> all;
-    for (const std::vector<double>& of : run.together_s) append(all, of);
-    ratios.push_back(simulated_s(group, run.alone) / median(all));
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      append(all, run.together_s[j]);
+      of_job[j].push_back(simulated / median(run.together_s[j]));
+    }
+    ratios.push_back(simulated / median(all));
     shared.push_back(simulated_s(group, run.shared) / median(all));
   }
-  return {spread_of(ratios) * mean(ratios) / std::sqrt(static_cast<double>(ratios.size())), median(shared)};
+  constexpr double kMedianOverMean = 1.2533;  // sqrt(pi / 2): standard errors of a median and of a mean
+  Separated separated{
+      median(ratios),
+      kMedianOverMean * spread_of(ratios) * mean(ratios) / std::sqrt(static_cast<double>(ratios.size())),
+      median(shared),
+      {}};
+  for (const std::vector<double>& of : of_job) separated.ratio_of_job.push_back(median(of));
+  return separated;
 }
 
-// Runs of the group between runs of each job alone: the machine's speed drifts, and falls on both alike. Medians leave
-// out what disturbed a few iterations.
+// Medians leave out what disturbed a few iterations.
 void compare_group(unsigned seed, Compared& compared) {
   const Folder folder;
   const std::vector<ProxyJob> jobs = drawn_jobs(seed);
   save_document(folder.file("cluster.json"), one_core());
   for (const ProxyJob& job : jobs) write_documents(folder, job);
-  constexpr int kRepeats = 5;
-  std::vector<GroupRun> runs;
+  const std::vector<GroupRun> runs = run_group(folder, jobs);
   std::vector<std::vector<Phases>> alone(jobs.size()), shared(jobs.size());
   std::vector<std::vector<double>> together(jobs.size());
-  for (int repeat = 0; repeat < kRepeats; ++repeat) {
-    runs.push_back(run_group(folder, jobs));
+  for (const GroupRun& run : runs) {
     for (std::size_t j = 0; j < jobs.size(); ++j) {
-      append(alone[j], runs.back().alone[j]);
-      append(shared[j], runs.back().shared[j]);
-      append(together[j], runs.back().together_s[j]);
+      append(alone[j], run.alone[j]);
+      append(shared[j], run.shared[j]);
+      append(together[j], run.together_s[j]);
     }
   }
   const double simulated = simulated_s(group_of(jobs), alone);
   std::vector<double> all;
   for (const std::vector<double>& of : together) append(all, of);
-  const double ratio = simulated / median(all);
   const Separated separated = separate(jobs, runs);
+  const double ratio = separated.ratio;
   compared.meta_iteration_error.push_back(std::abs(ratio - 1));
   compared.standard_error.push_back(separated.standard_error);
   compared.error_of_shared.push_back(std::abs(separated.ratio_of_shared - 1));
@@ -247,7 +355,7 @@ void compare_group(unsigned seed, Compared& compared) {
                  seed, simulated, median(all), ratio, separated.standard_error, separated.ratio_of_shared);
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const double solo_s = median_iteration_s(alone[j]), shared_s = median_iteration_s(shared[j]);
-    compared.slowdown_error.push_back(std::abs(simulated / median(together[j]) - 1));
+    compared.slowdown_error.push_back(std::abs(separated.ratio_of_job[j] - 1));
     compared.extra_s += shared_s - solo_s;
     compared.alone_s += solo_s;
     const double rollout = spread_of_runs(runs, j, &Phases::rollout_s),

@@ -58,10 +58,16 @@ void wait_for(pid_t child, bool is_killed = false);
 // A permit server in a thread, until all jobs have left.
 class Serving {
  public:
-  Serving(const Folder& folder, const Group& group) {
+  // The listener is called in the server's thread, before the job gets its answer.
+  explicit Serving(const Folder& folder, const Group& group,
+                   double patience_s = PermitServerOptions{}.patience_s,
+                   const std::function<void(const PhaseRecord&)>& listener = {}) {
     PermitServerOptions options;
     options.ends_when_all_left = true;
-    options.on_event = [this](const PhaseRecord& record) {
+    options.patience_s = patience_s;
+    options.max_overrun = 0;  // the jobs' bounds are not known
+    options.on_event = [this, listener](const PhaseRecord& record) {
+      if (listener) listener(record);
       const std::lock_guard lock(mutex_);
       events_.emplace_back(Clock::now(), record);
     };

@@ -41,6 +41,8 @@ void add_advice(const PlanCall& call, const PlanInputs& asked, const PlanResult&
   if (!faster.empty()) notes.push_back(std::move(faster));
   std::string other = gain_of_another_batch(asked, asked.profile_in_force(call.question), result);
   if (!other.empty()) notes.push_back(std::move(other));
+  std::string trainer = gain_of_another_trainer(call.question, asked, &result);
+  if (!trainer.empty()) notes.push_back(std::move(trainer));
 }
 
 // Leaves answer_plan from inside its searches.
@@ -93,7 +95,11 @@ PlanAnswer planned(const PlanCall& call, const std::atomic<bool>& is_cancelled) 
   if (result.outcome == PlanOutcome::too_large) throw_bad_input(result.message);
   if (result.outcome != PlanOutcome::found) {
     Advice advice = advice_without_plan(asked.request, asked.profile_in_force(call.question), output);
-    if (!advice.plan) return without_plan(output, advice.text);
+    if (!advice.plan) {
+      if (asked.planner.name == "portfolio")
+        advice.text += gain_of_another_trainer(call.question, asked, nullptr);
+      return without_plan(output, advice.text);
+    }
     take_plan(asked, std::move(*advice.plan), output);
     complete_answer(call.question, asked, output);
   }

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "ask/framework.h"
+#include "ask/plan/plan_search.h"
+#include "calibrate/spelling.h"
 #include "core/units.h"
 #include "planner/exact/exact.h"
 #include "planner/explain/what_fits.h"
@@ -38,6 +44,37 @@ PlanResult short_search(const PlanInputs& asked, const FrameworkProfile* profile
   if (own.budget.seconds <= 0) own.costing_deadline.reset();
   if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
   return asked.planner.plan(own);
+}
+
+// The other trainers of the framework that the question names. None if it names a trainer.
+std::vector<std::string> other_trainers(const PlanQuestion& question, const PlanInputs& asked) {
+  std::vector<std::string> names;
+  if (!asked.loaded.profile || question.any_layout) return names;
+  const FrameworkProfile& own = *asked.loaded.profile;
+  if (lower_case(question.inputs.framework) != lower_case(own.family)) return names;
+  for (const FrameworkProfile& profile : shipped_profiles()) {
+    if (profile.family == own.family && profile.name != own.name &&
+        why_not_offered(profile, asked.request.workflow).empty())
+      names.push_back(profile.name);
+  }
+  return names;
+}
+
+// A search with a part of the budget for the same question about another trainer; null if it cannot be asked.
+std::optional<PlanResult> plan_of_trainer(PlanQuestion question, const std::string& trainer, double part) {
+  question.planner.warm_start.clear();
+  question.inputs.framework = trainer;
+  question.inputs.save_inputs.clear();
+  PlannerOptions& options = question.planner;
+  if (options.evaluations) *options.evaluations = part_of({0, *options.evaluations}, part).evaluations;
+  if (options.budget_s || !options.evaluations)
+    options.budget_s = part * options.budget_s.value_or(kPortfolioBudget_s);
+  try {
+    const PlanInputs asked(question, load_inputs(question.inputs));
+    return search_once(asked.planner, asked.request).result;
+  } catch (const Error&) {  // for example LoRA, which this trainer does not have
+    return std::nullopt;
+  }
 }
 
 std::size_t devices_used(const Plan& plan) {
@@ -144,6 +181,28 @@ std::string gain_of_another_batch(const PlanInputs& asked, const FrameworkProfil
   return "with --prompts " + std::to_string(nearest) + ", which all " + std::to_string(devices) +
          " devices can share evenly, " + format_number(result.prediction->sequences_per_s) +
          " sequences a second instead of " + format_number(found.prediction->sequences_per_s);
+}
+
+std::string gain_of_another_trainer(const PlanQuestion& question, const PlanInputs& asked,
+                                    const PlanResult* found) {
+  if (!asked.request.limits.pins.empty() || question.planner.goal != AskedGoal::time) return "";
+  constexpr double kPart = 0.3, kFaster = 0.9;  // less is within what the model can tell
+  std::string best;
+  double best_s =
+      found != nullptr ? kFaster * found->prediction->iteration_s : std::numeric_limits<double>::infinity();
+  for (const std::string& trainer : other_trainers(question, asked)) {
+    const std::optional<PlanResult> result = plan_of_trainer(question, trainer, kPart);
+    if (!result || !result->prediction || result->prediction->iteration_s >= best_s) continue;
+    best = trainer;
+    best_s = result->prediction->iteration_s;
+  }
+  if (best.empty()) return "";
+  if (found == nullptr)
+    return "; --framework " + best + " has a plan of " + format_seconds(best_s) + " an iteration";
+  return "with --framework " + best + ", another trainer of " + asked.loaded.profile->family +
+         ", an iteration would take " + format_seconds(best_s) + ", " +
+         format_percent(1 - best_s / found->prediction->iteration_s) + " less than with " +
+         asked.loaded.profile->name;
 }
 
 }  // namespace sextant

@@ -38,4 +38,9 @@ void take_plan(const PlanInputs& asked, PlanResult plan, PlanOutput& answer);
 [[nodiscard]] std::string gain_of_another_batch(const PlanInputs& asked, const FrameworkProfile* profile,
                                                 const PlanResult& found);
 
+// The question names a framework that has several trainers, such as verl, and the answer is of its usual one. Says so if
+// another one would be faster, or has a plan where this one has none (found: null). Empty: none would.
+[[nodiscard]] std::string gain_of_another_trainer(const PlanQuestion& question, const PlanInputs& asked,
+                                                  const PlanResult* found);
+
 }  // namespace sextant

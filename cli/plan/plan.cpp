@@ -108,7 +108,11 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     Advice advice;
     if (answer.result.outcome == PlanOutcome::infeasible)
       advice = advice_without_plan(asked.request, asked.profile_in_force(options), answer);
-    if (!advice.plan) return report_no_plan(options, answer, advice.text);
+    if (!advice.plan) {
+      if (answer.result.outcome == PlanOutcome::infeasible && asked.planner.name == "portfolio")
+        advice.text += gain_of_another_trainer(options, asked, nullptr);
+      return report_no_plan(options, answer, advice.text);
+    }
     take_plan(asked, std::move(*advice.plan), answer);
     complete_answer(options, asked, answer);
   }
@@ -128,6 +132,8 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     if (!faster.empty()) say({faster});
     const std::string other = gain_of_another_batch(asked, asked.profile_in_force(options), result);
     if (!other.empty()) say({other});
+    const std::string trainer = gain_of_another_trainer(options, asked, &result);
+    if (!trainer.empty()) say({trainer});
   }
   if (code != kDone || !options.explain.has_any()) return code;
   const CoefficientUncertainty doubt =

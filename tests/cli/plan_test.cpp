@@ -226,6 +226,25 @@ TEST(PlanCommand, SaysWhichBatchAllDevicesCouldShare) {
   EXPECT_THAT(asked("2x8xH100", "512").err, Not(HasSubstr("can share evenly")));
 }
 
+// FSDP of verl gathers all experts for each micro-batch, and 8 GPUs cannot hold the states of a dense 72B: Megatron can do
+// both, and is said. Who names a trainer is told nothing.
+TEST(PlanCommand, SaysIfAnotherTrainerOfTheFrameworkIsFaster) {
+  const auto asked = [](const char* model, const char* framework) {
+    return run_sextant({"plan", "--gpus", "1x8xH100", "--model", model, "--framework", framework, "--prompts",
+                        "64", "--response-tokens", "mean=1000,max=4096", "--evaluations", "2000"});
+  };
+  const Printed mixture = asked("Qwen3-30B-A3B", "verl");
+  EXPECT_EQ(mixture.exit_code, 0);
+  EXPECT_THAT(
+      mixture.err,
+      ContainsRegex("with --framework verl-megatron, another trainer of verl, an iteration would take"));
+  EXPECT_THAT(asked("Qwen3-30B-A3B", "verl-fsdp").err, Not(HasSubstr("another trainer")));
+  EXPECT_THAT(asked("Qwen3-1.7B", "verl").err, Not(HasSubstr("another trainer")));
+  const Printed large = asked("Qwen2.5-72B", "verl");
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_THAT(large.err, ContainsRegex("; --framework verl-megatron has a plan of [0-9]+ s an iteration"));
+}
+
 // The start of exact is its answer if it finds no better one.
 TEST(PlanCommand, ExactStartsFromAPlan) {
   const TinyFolder folder;
