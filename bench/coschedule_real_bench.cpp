@@ -164,7 +164,7 @@ class Turns {
     if (std::all_of(is_stopped_.begin(), is_stopped_.end(), [](bool is_stopped) { return is_stopped; })) next();
   }
 
-  // What happened while each job was alone and, last, while all were together, once for each repetition.
+  // Returns what happened while each job was alone and, last, while all were together, once for each repetition.
   [[nodiscard]] std::vector<std::vector<Log>> logs() const {
     std::vector<std::vector<Log>> all;
     const std::size_t parts = names_.size() + 1;

@@ -1,6 +1,7 @@
 #include "documents/hugging_face.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -184,6 +185,69 @@ void read_linear_attention(const Config& config, Model& model) {
   model.attention_gate = true;
   if (linear.layers >= model.layers) config.view().fail("a model whose layers all are linear attention");
   if (linear.layers > 0) model.linear_attention = linear;
+}
+
+// Kinds of the layers of a hybrid: "M*-E" or a list of names.
+std::string hybrid_layers(const Config& config) {
+  if (const auto pattern = stated(config.view(), "hybrid_override_pattern")) {
+    std::string kinds = pattern->text();
+    std::erase(kinds, '|');  // between stages
+    return kinds;
+  }
+  std::string kinds;
+  for (const JsonView& item : config.view().required("layers_block_type").items()) {
+    constexpr std::array<std::pair<std::string_view, char>, 4> kNames{
+        {{"mamba", 'M'}, {"attention", '*'}, {"mlp", '-'}, {"moe", 'E'}}};
+    const std::string name = item.text();
+    const auto* found =
+        std::find_if(kNames.begin(), kNames.end(), [&](const auto& of) { return of.first == name; });
+    kinds += found != kNames.end() ? found->second : '?';
+  }
+  return kinds;
+}
+
+// Nemotron-H (arXiv 2504.03624): C, B and x of Mamba-2 are queries, keys and values, its groups are key heads.
+void read_hybrid(const Config& config, Model& model) {
+  const std::string kinds = hybrid_layers(config);
+  const auto count = [&](char kind) { return static_cast<int>(std::count(kinds.begin(), kinds.end(), kind)); };
+  const int mamba = count('M'), attention = count('*'), dense = count('-'), experts = count('E');
+  if (static_cast<int>(kinds.size()) != model.layers)
+    config.view().fail("expected " + std::to_string(model.layers) + " layers, as num_hidden_layers says, got " +
+                       std::to_string(kinds.size()));
+  if (mamba + attention + dense + experts != model.layers)
+    config.view().fail(
+        "layers of another kind than Mamba, attention, MLP and experts, which a model document "
+        "cannot describe");
+  if (attention == 0 || dense + experts == 0)
+    config.view().fail(
+        "a model without layers of attention or without MLPs, which a model document cannot describe");
+  model.mlp_layers = dense + experts;
+  if (mamba > 0) {
+    LinearAttention linear;
+    linear.layers = mamba;
+    linear.key_heads = config.required("n_groups");
+    linear.value_heads = config.required("mamba_num_heads");
+    linear.key_dim = config.required("ssm_state_size");
+    linear.value_dim = config.required("mamba_head_dim");
+    linear.convolution = config.required("conv_kernel");
+    linear.numbers_per_head = 1;
+    if (linear.value_heads % linear.key_heads != 0)
+      config.view().fail("mamba_num_heads " + std::to_string(linear.value_heads) +
+                         " is not divisible by n_groups");
+    model.linear_attention = linear;
+  }
+  if (const auto width = config.optional("attention_head_dim", 1)) model.head_dim = *width;
+  if (experts == 0) return;
+  if (const auto latent = stated(config.view(), "moe_latent_size"))
+    latent->fail("experts that compute in a space of fewer dimensions, which a model document cannot describe");
+  model.experts =
+      Experts{.count = config.required("n_routed_experts"),
+              .active_per_token = config.required("num_experts_per_tok"),
+              .intermediate = config.required("moe_intermediate_size"),
+              .shared_intermediate = config.optional("moe_shared_expert_intermediate_size").value_or(0),
+              .dense_layers = dense};
+  if (model.experts->active_per_token > model.experts->count)
+    config.view().fail("num_experts_per_tok is larger than n_routed_experts");
 }
 
 int window_layers(const Config& config, int layers) {
@@ -387,6 +451,7 @@ ConfigModel model_from_config(const JsonView& config, const std::string& name) {
     read_heads(language, model);
   }
   if (language.architecture().linear_attention) read_linear_attention(language, model);
+  if (language.architecture().hybrid) read_hybrid(language, model);
   read_windows(language, model, out.notes);
   model.context_tokens = context_tokens(language);
   if (language.architecture().experts != nullptr)

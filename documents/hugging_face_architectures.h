@@ -46,6 +46,7 @@ struct Architecture {
   bool gated_mlp = true;
   bool latent_attention = false;
   bool linear_attention = false;  // layers of Gated DeltaNet, and a gate of the other layers' attention
+  bool hybrid = false;  // each layer is Mamba-2, attention, an MLP or experts alone, as a list or pattern says
   WindowLayers windows = WindowLayers::none;
   const ExpertMembers* experts = nullptr;
   std::string_view dense_width = "intermediate_size";

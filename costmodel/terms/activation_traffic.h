@@ -17,15 +17,14 @@ namespace sextant::terms {
   double copies = 0, inner = 4.0 * model.active_width();
   if (model.experts) {
     copies = (execution.fused_dispatch ? 2.0 : 4.0) * model.experts->active_per_token * model.hidden;
-    if (execution.fused_experts) inner -= 3.0 * model.experts->active_per_token * model.experts->intermediate;
+    if (execution.fused_experts)
+      inner -= 3.0 * model.mlp_share() * model.experts->active_per_token * model.experts->intermediate;
   }
-  const double whole = 8.0 * model.hidden + copies;
-  double mixed = (model.heads + 2.0 * model.kv_heads) * model.head_dim;
-  if (model.linear_attention) {
-    const double share = model.full_attention_share();
-    mixed = share * mixed +
-            (1 - share) * (model.linear_attention->mixed_width() + model.linear_attention->value_width());
-  }
+  const double whole = 4.0 * model.parts_per_layer() * model.hidden + model.mlp_share() * copies;
+  double mixed = model.full_attention_share() * ((model.heads + 2.0 * model.kv_heads) * model.head_dim);
+  if (model.linear_attention)
+    mixed += model.linear_attention_share() *
+             (model.linear_attention->mixed_width() + model.linear_attention->value_width());
   const double split = inner + 4.0 * mixed;
   return execution.sequence_parallel ? (whole + split) / tensor_parallel : whole + split / tensor_parallel;
 }

@@ -12,11 +12,11 @@ double attention_ends(const Model& model) {
   if (!model.latent_attention) {
     const double queries = model.attention_gate ? 2 * query : query;
     const double full = (h + queries) + 2 * (h + key) + (query + h);
-    if (!model.linear_attention) return full;
+    if (!model.linear_attention) return model.full_attention_share() * full;
     const LinearAttention& of = *model.linear_attention;
-    const double linear =
-        (h + of.mixed_width()) + 2 * (h + of.value_width()) + 2 * (h + static_cast<double>(of.value_heads));
-    return model.full_attention_share() * full + (1 - model.full_attention_share()) * linear;
+    const double linear = (h + of.mixed_width()) + 2 * (h + of.value_width()) +
+                          of.numbers_per_head * (h + static_cast<double>(of.value_heads));
+    return model.full_attention_share() * full + model.linear_attention_share() * linear;
   }
   const LatentAttention& latent = *model.latent_attention;
   const double rope = latent.rope_dim, query_out = query + model.heads * rope;
@@ -29,20 +29,17 @@ double mlp_ends(const Model& model, double width) {
   return width > 0 ? (model.gated_mlp ? 3.0 : 2.0) * (model.hidden + width) : 0.0;
 }
 
-double share_with_experts(const Model& model) {
-  return model.experts ? 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers : 0.0;
-}
-
 double routed_ends(const Model& model) {
   if (!model.experts) return 0;
-  return share_with_experts(model) * model.experts->count * mlp_ends(model, model.experts->intermediate);
+  return model.expert_share() * model.experts->count * mlp_ends(model, model.experts->intermediate);
 }
 
 // Mean over layers, without routed experts.
 double shared_ends(const Model& model) {
-  const double with = share_with_experts(model);
+  const double with = model.expert_share();
   const double beside = model.experts ? mlp_ends(model, model.experts->shared_intermediate) : 0.0;
-  return attention_ends(model) + with * beside + (1.0 - with) * mlp_ends(model, model.intermediate);
+  return attention_ends(model) + with * beside +
+         (model.mlp_share() - with) * mlp_ends(model, model.intermediate);
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ template <typename T>
 // experts of a layer, which are the two halves of an all-reduce, in place of the layer's second one.
 template <typename T>
 [[nodiscard]] T decode_latency_s(const StageOfTask<T>& s) {
-  double all_reduces = all_reduces_per_layer(false, Recompute::none) * s.layers();
+  double all_reduces = all_reduces_per_layer(s.model(), false, Recompute::none) * s.layers();
   T step(0.0);
   if (attention_replicas(s) > 1) {
     const std::vector<DeviceId> group = attention_group(s);

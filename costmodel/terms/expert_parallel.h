@@ -88,8 +88,7 @@ template <typename T>
 // Layers of the stage that have experts.
 template <typename T>
 [[nodiscard]] double expert_layers(const StageOfTask<T>& s) {
-  if (!s.model().experts) return 0;
-  return s.layers() * (1.0 - static_cast<double>(s.model().experts->dense_layers) / s.model().layers);
+  return s.layers() * s.model().expert_share();
 }
 
 // Layers with experts that are passed, over all micro-batches; forward and backward (and once more if

@@ -16,8 +16,8 @@ template <typename T>
   const double rows_at_once = tokens / stage_passes(s);
   const double inner = model.active_width();
   // Inputs and outputs of query-key-value, output, up (and gate), down.
-  const double moved =
-      4.0 * model.hidden + (model.attention_elements() + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
+  const double moved = 2.0 * model.parts_per_layer() * model.hidden +
+                       (model.attention_elements() + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
   double weights = s.task.moved_weight_bytes() * dense / tp;
   if (model.experts) {

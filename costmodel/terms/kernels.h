@@ -18,9 +18,9 @@ namespace sextant::terms {
 
 inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
 
-// Share of a model's layers that have experts.
-[[nodiscard]] inline double expert_layers(const Model& model) {
-  return model.experts ? 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers : 0.0;
+// Kernels of a layer without experts: half as many if it is attention or an MLP alone.
+[[nodiscard]] inline double plain_kernels(const Model& model) {
+  return kDenseLayerKernels * model.parts_per_layer() / 2;
 }
 
 // Kernels of a layer in one pass of training or inference, relative to a dense one; mean over the model's
@@ -33,7 +33,8 @@ inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
   const TrainingGraphs graphs =
       task.kind() == TaskKind::training ? execution.training_graphs : TrainingGraphs::none;
   if (graphs == TrainingGraphs::iteration) return 0;
-  double count = graphs == TrainingGraphs::attention ? 0.5 * kDenseLayerKernels : kDenseLayerKernels;
+  const double plain = plain_kernels(*task.model);
+  double count = graphs == TrainingGraphs::attention ? 0.5 * plain : plain;
   if (task.model->experts) {
     const double held = static_cast<double>(task.model->experts->count) / execution.expert_parallel;
     double of_experts = graphs == TrainingGraphs::none ? kExpertLayerKernels : kProducts;
@@ -42,7 +43,7 @@ inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
     } else if (semantics_of(execution.semantics).launches_experts_apart && !execution.fused_experts) {
       of_experts += (held - 1.0) * kProducts;
     }
-    count += expert_layers(*task.model) * of_experts;
+    count += task.model->expert_share() * of_experts;
   }
   return count / kDenseLayerKernels;
 }
@@ -52,14 +53,14 @@ inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
   constexpr double kLatent = 6, kLinear = 2, kGate = 2, kCasts = 2, kUnfusedCasts = 13, kLoopedExpert = 1.5;
   const bool casts = task.weight_bytes < 2 || task.expert_weight_bytes < 2;
   const bool unfused = task.execution().unfused;
-  double count = kDenseLayerKernels;
-  if (casts) count += unfused ? kUnfusedCasts : kCasts;
+  double count = plain_kernels(*task.model);
+  if (casts) count += (unfused ? kUnfusedCasts : kCasts) * task.model->parts_per_layer() / 2;
   if (task.model->latent_attention) count += kLatent;
-  if (task.model->linear_attention) count += kLinear * (1 - task.model->full_attention_share());
+  count += kLinear * task.model->linear_attention_share();
   if (task.model->attention_gate) count += kGate * task.model->full_attention_share();
   if (const auto& experts = task.model->experts) {
     const double looped = unfused ? kLoopedExpert * experts->count * (casts ? 2.0 : 1.0) : 0.0;
-    count += expert_layers(*task.model) * (kExpertLayerKernels + looped);
+    count += task.model->expert_share() * (kExpertLayerKernels + looped);
   }
   return count / kDenseLayerKernels;
 }

@@ -106,14 +106,14 @@ double kept_elements(const TaskWork& task, const ReplicaWork& work, double tenso
   // Fused kernels keep a norm's input and output, and gate, up and product of the MLP. Modules of the model's code also
   // keep the input in fp32 and the normalised values of each norm, and the activated gate.
   const bool fused = !task.execution().eager_layers;
-  const double norms = fused ? 4.0 : 4.0 + 2.0 * kFp32Bytes / task.element_bytes;
+  const double of_norm = fused ? 2.0 : 2.0 + kFp32Bytes / task.element_bytes;
+  const double norms = model.parts_per_layer() * of_norm;
   const double mlp_values = model.gated_mlp ? (fused ? 3.0 : 4.0) : 2.0;
   const double attention = model.attention_elements();
-  double mlp = mlp_values * model.intermediate, routed = 0;
+  const double mlp = mlp_values * model.active_width();
+  double routed = 0;
   if (model.experts) {
-    mlp = mlp_values * (static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
-                        model.experts->shared_intermediate);
-    routed = (task.execution().fused_experts ? 2.0 : 4.0) * model.experts->active_per_token;
+    routed = model.mlp_share() * (task.execution().fused_experts ? 2.0 : 4.0) * model.experts->active_per_token;
   }
   const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
   const double scores =

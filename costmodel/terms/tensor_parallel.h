@@ -17,9 +17,9 @@
 
 namespace sextant::terms {
 
-[[nodiscard]] inline double all_reduces_per_layer(bool training, Recompute recompute) {
-  if (!training) return 2;
-  return recompute == Recompute::full ? 6 : 4;
+[[nodiscard]] inline double all_reduces_per_layer(const Model& model, bool training, Recompute recompute) {
+  const double passes = training ? (recompute == Recompute::full ? 3 : 2) : 1;
+  return model.parts_per_layer() * passes;
 }
 
 template <typename T>
@@ -32,7 +32,7 @@ template <typename T>
 // Returns the all-reduces of this stage over all its micro-batches.
 template <typename T>
 [[nodiscard]] double tensor_parallel_count(const StageOfTask<T>& s) {
-  double count = all_reduces_per_layer(s.is_training(), s.task.plan->recompute) * s.layers();
+  double count = all_reduces_per_layer(s.model(), s.is_training(), s.task.plan->recompute) * s.layers();
   if (s.model().vocabulary > 0 && s.is_first()) count += 1;
   if (s.model().vocabulary > 0 && s.is_last() && s.is_training()) count += 1;
   return count * s.work().micro_batches;

@@ -13,15 +13,14 @@ bool is_colocated(const TaskWork& generation, const TaskWork& training) {
 double weight_tensors(const Model& model) {
   // Linear attention has five matrices, the convolution, two vectors of its decay, and a norm.
   constexpr double kLinear = 9;
-  const double full = model.full_attention_share();
-  const double attention = (model.latent_attention ? 7 : 4) * full + kLinear * (1 - full);
-  const double norms = 2, matrices = model.gated_mlp ? 3 : 2;
-  double mlp = matrices;
+  const double attention = (model.latent_attention ? 7 : 4) * model.full_attention_share() +
+                           kLinear * model.linear_attention_share();
+  const double norms = model.parts_per_layer(), matrices = model.gated_mlp ? 3 : 2;
+  double mlp = model.mlp_share() * matrices;
   if (model.experts) {
     const double experts =
         1 + matrices * (model.experts->count + (model.experts->shared_intermediate > 0 ? 1 : 0));
-    const double share = 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers;
-    mlp = share * experts + (1 - share) * matrices;
+    mlp = model.expert_share() * experts + (model.mlp_share() - model.expert_share()) * matrices;
   }
   return model.layers * (attention + norms + mlp) + 2 + (model.tied_embeddings ? 0 : 1);
 }

@@ -18,15 +18,12 @@ double expert_mlp_parameters(const Model& model, double experts) {
          hidden * model.experts->count;
 }
 
-double share_of_expert_layers(const Model& model) {
-  return 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers;
-}
-
 // Mean over layers with so many routed experts in those that have any.
 double mlp_parameters(const Model& model, double experts) {
-  if (!model.experts) return dense_mlp_parameters(model);
-  const double share = share_of_expert_layers(model);
-  return share * expert_mlp_parameters(model, experts) + (1.0 - share) * dense_mlp_parameters(model);
+  if (!model.experts) return model.mlp_share() * dense_mlp_parameters(model);
+  const double share = model.expert_share();
+  return share * expert_mlp_parameters(model, experts) +
+         (model.mlp_share() - share) * dense_mlp_parameters(model);
 }
 
 // Width of scores and of weighted values of all heads, summed: what one pair of tokens costs, by 2.
@@ -44,7 +41,8 @@ double LinearAttention::value_width() const { return static_cast<double>(value_h
 double LinearAttention::state_elements() const { return value_width() * key_dim; }
 
 double LinearAttention::parameters(double hidden) const {
-  const double matrices = hidden * (mixed_width() + value_width() + 2.0 * value_heads) + value_width() * hidden;
+  const double numbers = static_cast<double>(numbers_per_head) * value_heads;
+  const double matrices = hidden * (mixed_width() + value_width() + numbers) + value_width() * hidden;
   return matrices + mixed_width() * convolution;
 }
 
@@ -55,9 +53,8 @@ double Model::attention_parameters() const {
   if (!latent_attention) {
     const double gate = attention_gate ? h * query : 0;
     const double full = h * query + gate + 2 * h * (static_cast<double>(kv_heads) * head_dim) + query * h;
-    if (!linear_attention) return full;
-    const double share = full_attention_share();
-    return share * full + (1 - share) * linear_attention->parameters(h);
+    if (!linear_attention) return full_attention_share() * full;
+    return full_attention_share() * full + linear_attention_share() * linear_attention->parameters(h);
   }
   const LatentAttention& latent = *latent_attention;
   const double query_out = heads * static_cast<double>(head_dim + latent.rope_dim);
@@ -75,8 +72,7 @@ double Model::layer_active_parameters() const {
 
 double Model::layer_expert_parameters() const {
   if (!experts) return 0;
-  return share_of_expert_layers(*this) * (gated_mlp ? 3.0 : 2.0) * hidden * experts->count *
-         experts->intermediate;
+  return expert_share() * (gated_mlp ? 3.0 : 2.0) * hidden * experts->count * experts->intermediate;
 }
 
 double Model::touched_experts(double tokens) const {
@@ -91,8 +87,9 @@ double Model::layer_touched_parameters(double tokens) const {
 }
 
 double Model::active_width() const {
-  if (!experts) return intermediate;
-  return static_cast<double>(experts->active_per_token) * experts->intermediate + experts->shared_intermediate;
+  if (!experts) return mlp_share() * intermediate;
+  return mlp_share() * (static_cast<double>(experts->active_per_token) * experts->intermediate +
+                        experts->shared_intermediate);
 }
 
 double Model::embedding_parameters() const { return static_cast<double>(vocabulary) * hidden; }
@@ -118,8 +115,7 @@ LayerFlop Model::layer_flop(double tokens) const {
   // A token reads, updates and reads again each element of the state.
   constexpr double kFlopOfState = 6;
   if (linear_attention)
-    flop.projections +=
-        (1 - full_attention_share()) * tokens * kFlopOfState * linear_attention->state_elements();
+    flop.projections += linear_attention_share() * tokens * kFlopOfState * linear_attention->state_elements();
   flop.attention = 2 * tokens * attended_tokens(tokens) * attention_width(*this) * full_attention_share();
   flop.mlp = 2 * tokens * mlp_parameters(*this, experts ? experts->active_per_token : 1);
   return flop;
@@ -142,22 +138,36 @@ double Model::kv_cache_elements_per_token() const {
 }
 
 double Model::full_attention_share() const {
-  return linear_attention ? 1.0 - static_cast<double>(linear_attention->layers) / layers : 1.0;
+  const int others = mlp_layers + (linear_attention ? linear_attention->layers : 0);
+  return 1.0 - static_cast<double>(others) / layers;
 }
+
+double Model::linear_attention_share() const {
+  if (!linear_attention) return 0;
+  return 1.0 - full_attention_share() - static_cast<double>(mlp_layers) / layers;
+}
+
+double Model::mlp_share() const { return mlp_layers > 0 ? static_cast<double>(mlp_layers) / layers : 1.0; }
+
+double Model::expert_share() const {
+  return experts ? mlp_share() - static_cast<double>(experts->dense_layers) / layers : 0.0;
+}
+
+double Model::parts_per_layer() const { return mlp_layers > 0 ? 1 : 2; }
 
 double Model::sequence_state_bytes() const {
   if (!linear_attention) return 0;
   constexpr double kState = 4, kConvolved = 2;  // bytes of an element
   const double bytes = kState * linear_attention->state_elements() +
                        kConvolved * linear_attention->mixed_width() * (linear_attention->convolution - 1);
-  return (1 - full_attention_share()) * bytes;
+  return linear_attention_share() * bytes;
 }
 
 double Model::attention_elements() const {
   const double full = (2.0 * heads + 2.0 * kv_heads + (attention_gate ? heads : 0)) * head_dim;
-  if (!linear_attention) return full;
+  if (!linear_attention) return full_attention_share() * full;
   const double linear = 2 * linear_attention->mixed_width() + 2 * linear_attention->value_width();
-  return full_attention_share() * full + (1 - full_attention_share()) * linear;
+  return full_attention_share() * full + linear_attention_share() * linear;
 }
 
 }  // namespace sextant

@@ -44,6 +44,8 @@ const Fields<LinearAttention>& linear_attention_fields() {
       required("key_dim", &LinearAttention::key_dim, count(), "Of a key head."),
       required("value_dim", &LinearAttention::value_dim, count(), "Of a value head."),
       defaulted("convolution", &LinearAttention::convolution, count(), "Tokens of the convolution."),
+      optional("numbers_per_head", &LinearAttention::numbers_per_head, number_of(),
+               "Projected for each value head: 2 (Gated DeltaNet) or 1 (Mamba-2); default 2 (since 1.3)."),
   };
   return fields;
 }
@@ -57,9 +59,18 @@ void check_linear_layers(const JsonView& view, Model& model) {
         .fail("expected a multiple of the " + std::to_string(model.linear_attention->key_heads) +
               " key heads, got " + std::to_string(model.linear_attention->value_heads));
   }
-  if (model.linear_attention->layers < model.layers) return;
-  member.required("layers").fail("expected fewer than the model's " + std::to_string(model.layers) +
-                                 " layers, got " + std::to_string(model.linear_attention->layers));
+  const int others = model.layers - model.mlp_layers;
+  if (model.linear_attention->layers < others) return;
+  member.required("layers").fail("expected fewer than the model's " + std::to_string(others) + " layers" +
+                                 (model.mlp_layers > 0 ? " that are no MLP" : "") + ", got " +
+                                 std::to_string(model.linear_attention->layers));
+}
+
+void check_mlp_layers(const JsonView& view, Model& model) {
+  if (model.mlp_layers < model.layers) return;
+  view.required("mlp_layers")
+      .fail("expected fewer than the model's " + std::to_string(model.layers) + " layers, got " +
+            std::to_string(model.mlp_layers));
 }
 
 // Every head has its own keys and values by default.
@@ -90,10 +101,12 @@ void check_window_layers(const JsonView& view, Model& model) {
 }
 
 void check_dense_layers(const JsonView& view, Model& model) {
-  if (!model.experts || model.experts->dense_layers < model.layers) return;
+  const int layers = model.mlp_layers > 0 ? model.mlp_layers : model.layers;
+  if (!model.experts || model.experts->dense_layers < layers) return;
   view.required("experts")
       .required("dense_layers")
-      .fail("expected fewer than the model's " + std::to_string(model.layers) + " layers, got " +
+      .fail("expected fewer than the model's " + std::to_string(layers) +
+            (model.mlp_layers > 0 ? " MLPs" : " layers") + ", got " +
             std::to_string(model.experts->dense_layers));
 }
 
@@ -123,13 +136,18 @@ const Fields<Model>& model_fields() {
       optional(
           "context_tokens", &Model::context_tokens, number_of(),
           "Tokens of the longest sequence that the model takes, with rope scaling; 0: not known (since 1.1)."),
+      optional(
+          "mlp_layers", &Model::mlp_layers, number_of(),
+          "Layers that are an MLP or experts alone, while the others have none (Nemotron-H); 0: every layer "
+          "has both parts (since 1.3).")
+          .then(check_mlp_layers),
       optional("experts", &Model::experts, object(experts_fields()),
                "Mixture of experts; absent: all layers are dense.")
           .then(check_dense_layers),
       optional("latent_attention", &Model::latent_attention, object(latent_attention_fields()),
                "Multi-head latent attention (DeepSeek-V2): one compressed vector of keys and values a token."),
       optional("linear_attention", &Model::linear_attention, object(linear_attention_fields()),
-               "Layers of linear attention (Gated DeltaNet) among layers of attention (since 1.2).")
+               "Layers of linear attention (Gated DeltaNet, Mamba-2) among layers of attention (since 1.2).")
           .then(check_linear_layers),
       optional("attention_gate", &Model::attention_gate, flag(),
                "Attention has a gate of its output, projected with the queries (since 1.2)."),

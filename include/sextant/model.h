@@ -32,17 +32,20 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
-// Layers of linear attention in place of attention (Gated DeltaNet: Yang, Kautz, Hatamizadeh 2024, arXiv 2412.06464;
-// Qwen3-Next, Qwen3.5). Each value head keeps a matrix of key_dim x value_dim for a sequence, however long it is, in
-// 32 bits, and a convolution over the last tokens goes before it. Matrices: queries, keys and values; the output gate;
-// two numbers per value head; the output.
+// Layers of linear attention in place of attention: Gated DeltaNet (Yang, Kautz, Hatamizadeh 2024, arXiv 2412.06464;
+// Qwen3-Next, Qwen3.5) or Mamba-2 (Dao, Gu 2024, arXiv 2405.21060; Nemotron-H), which has the same form: C, B and x of
+// the paper's section 7 are its queries, keys and values, and its groups are the key heads. Each value head keeps a matrix
+// of key_dim x value_dim for a sequence, however long it is, in 32 bits, and a convolution over the last tokens goes
+// before it. Matrices: queries, keys and values; the output gate; two numbers per value head (Mamba-2: one, the step
+// size); the output.
 struct LinearAttention {
   int layers = 0;  // of the model's; the others attend
   int key_heads = 0;
   int value_heads = 0;
   int key_dim = 0;  // of a head
   int value_dim = 0;
-  int convolution = 4;  // tokens
+  int convolution = 4;       // tokens
+  int numbers_per_head = 2;  // projected for each value head
 
   [[nodiscard]] double mixed_width() const;              // queries, keys and values of a token
   [[nodiscard]] double value_width() const;              // values of a token
@@ -61,7 +64,8 @@ struct LayerFlop {
 
 struct Model {
   static constexpr std::string_view kKind = "model";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: context_tokens; 1.2: linear_attention, attention_gate
+  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: context_tokens; 1.2: linear_attention, attention_gate;
+                                                  // 1.3: mlp_layers, numbers_per_head
 
   std::string name;
   int layers = 1;         // nl
@@ -80,6 +84,8 @@ struct Model {
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent_attention;
   std::optional<LinearAttention> linear_attention;
+  int mlp_layers =
+      0;  // layers that are an MLP and nothing else, while the others have none (Nemotron-H); 0: all have both
   bool attention_gate = false;        // queries are projected with a gate of the output, as wide as they are
   std::optional<std::string> source;  // publication of the shape
 
@@ -93,7 +99,8 @@ struct Model {
   [[nodiscard]] double touched_experts(double tokens) const;
   // Parameters of a layer that `tokens` tokens use: touched experts and all that is not a routed expert.
   [[nodiscard]] double layer_touched_parameters(double tokens) const;
-  // Width of the MLP that one token passes: with experts the sum of the widths of its experts.
+  // Width of the MLP that one token passes: with experts the sum of the widths of its experts. Mean over layers with and
+  // without an MLP.
   [[nodiscard]] double active_width() const;
   [[nodiscard]] double embedding_parameters() const;  // input table
   [[nodiscard]] double head_parameters() const;       // output matrix (also if tied, because it is read)
@@ -106,7 +113,13 @@ struct Model {
   [[nodiscard]] LayerFlop decode_layer_flop(double context) const;
   [[nodiscard]] double head_flop(double tokens) const;
   [[nodiscard]] double kv_cache_elements_per_token() const;  // one layer, keys and values; mean over layers
-  [[nodiscard]] double full_attention_share() const;         // of the layers; 1 without linear attention
+  // Shares of the layers: with attention, with linear attention, with an MLP or experts, and with experts.
+  [[nodiscard]] double full_attention_share() const;
+  [[nodiscard]] double linear_attention_share() const;
+  [[nodiscard]] double mlp_share() const;
+  [[nodiscard]] double expert_share() const;
+  // Attention and MLP are two parts; layers that are one of them alone have one.
+  [[nodiscard]] double parts_per_layer() const;
   // Bytes of the state of linear attention that a sequence has besides its KV cache; mean over layers.
   [[nodiscard]] double sequence_state_bytes() const;
   // Elements of a token that attention keeps for its backward pass: queries, keys, values and outputs, and with

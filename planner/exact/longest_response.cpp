@@ -54,7 +54,7 @@ StepTimes step_times(const Problem<double>& frame, const TaskWork& work, const s
   step.scheduling_s = minimum(CoefficientId::decode_step_overhead_s);
   // Replicas that share experts gather around them in place of a collective of the layer (terms/decode.h).
   step.latencies =
-      (terms::all_reduces_per_layer(false, Recompute::none) - terms::expert_layers(model)) * model.layers;
+      (terms::all_reduces_per_layer(model, false, Recompute::none) - model.expert_share()) * model.layers;
   step.latency_weight = frame.coefficient(CoefficientId::decode_latency_weight);
   return step;
 }

@@ -99,6 +99,11 @@ double activation_format_bytes(const PlannedTask& task) {
   return bytes;
 }
 
+// Share of the layers that have an MLP.
+double layers_with_mlp(const Model& model) {
+  return model.mlp_layers == 0 ? 1 : 1.0 * model.mlp_layers / model.layers;
+}
+
 double mlp_width(const Model& model) {
   if (!model.experts) return model.intermediate;
   return static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
@@ -113,7 +118,7 @@ double attended(const Model& model, double tokens) {
 }
 
 double attending_layers(const Model& model) {
-  return model.layers - (model.linear_attention ? model.linear_attention->layers : 0);
+  return model.layers - model.mlp_layers - (model.linear_attention ? model.linear_attention->layers : 0);
 }
 
 // A token in a layer of linear attention: queries, keys and values before and after the convolution, the gate and
@@ -144,14 +149,17 @@ class KeptElements {
     double full = 2.0 * (model.heads + model.kv_heads) * model.head_dim;
     if (model.attention_gate) full += static_cast<double>(model.heads) * model.head_dim;
     const double attends = attending_layers(model) / model.layers;
-    const double attention = attends * full + (1 - attends) * linear_values(model);
+    const double is_mlp = 1.0 * model.mlp_layers / model.layers;
+    const double attention = attends * full + (1 - attends - is_mlp) * linear_values(model);
     const double gate_copies = task_.execution().eager_layers && model.gated_mlp ? 1 : 0;
-    const double mlp = ((model.gated_mlp ? 3 : 2) + gate_copies) * mlp_width(model);
+    const double mlp = ((model.gated_mlp ? 3 : 2) + gate_copies) * layers_with_mlp(model) * mlp_width(model);
     double scores = 0;
     if (with_scores && !task_.execution().fused_attention) {
       scores = model.heads * attended(model, tokens_) * attends;
     }
-    return (2 * norm_copies() + routed_copies()) * input() + (attention + mlp + scores) / split_;
+    const int norms = model.mlp_layers == 0 ? 2 : 1;
+    return (norms * norm_copies() + layers_with_mlp(model) * routed_copies()) * input() +
+           (attention + mlp + scores) / split_;
   }
 
   // The working memory of the layer that runs, without what was kept for the backward pass.

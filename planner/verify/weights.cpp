@@ -39,13 +39,15 @@ std::vector<Matrix> attention_matrices(const Model& model) {
   return all;
 }
 
-// Gated DeltaNet: queries, keys and values of all heads; the gate; two numbers for each value head; the output.
+// Queries, keys and values of all heads; the gate; numbers for each value head; the output. Mamba-2 names them C, B, x; z; dt.
 std::vector<Matrix> linear_matrices(const Model& model) {
   const LinearAttention& linear = *model.linear_attention;
   const double hidden = model.hidden, keys = static_cast<double>(linear.key_heads) * linear.key_dim,
                values = static_cast<double>(linear.value_heads) * linear.value_dim;
-  return {
-      {hidden, 2 * keys + values}, {hidden, values}, {hidden, 1.0 * linear.value_heads, 2}, {values, hidden}};
+  return {{hidden, 2 * keys + values},
+          {hidden, values},
+          {hidden, 1.0 * linear.value_heads, 1.0 * linear.numbers_per_head},
+          {values, hidden}};
 }
 
 double convolution_weights(const Model& model) {
@@ -67,10 +69,18 @@ struct Layer {
   double convolution = 0;
 };
 
-Layer layer_of(const Model& model, bool has_experts, bool is_linear) {
-  Layer layer{is_linear ? linear_matrices(model) : attention_matrices(model), {}, 0, 0};
-  if (is_linear) layer.convolution = convolution_weights(model);
-  if (!has_experts) {
+enum class Mixer { none, linear, attention };
+enum class Mlp { none, dense, experts };
+
+Layer layer_of(const Model& model, Mixer mixer, Mlp mlp) {
+  Layer layer;
+  if (mixer == Mixer::attention) layer.shared = attention_matrices(model);
+  if (mixer == Mixer::linear) {
+    layer.shared = linear_matrices(model);
+    layer.convolution = convolution_weights(model);
+  }
+  if (mlp == Mlp::none) return layer;
+  if (mlp == Mlp::dense) {
     add_mlps(model, model.intermediate, 1, layer.shared);
     return layer;
   }
@@ -84,11 +94,23 @@ Layer layer_of(const Model& model, bool has_experts, bool is_linear) {
 template <typename F>
 Weights mean_layer(const Model& model, F count) {
   Weights sum;
-  for (int l = 0; l < model.layers; ++l) {
-    const bool is_linear = model.linear_attention && l < model.linear_attention->layers;
-    const Weights one = count(layer_of(model, model.experts && l >= model.experts->dense_layers, is_linear));
+  const int linear = model.linear_attention ? model.linear_attention->layers : 0;
+  const auto add = [&](Mixer mixer, Mlp mlp) {
+    const Weights one = count(layer_of(model, mixer, mlp));
     sum.shared += one.shared;
     sum.experts += one.experts;
+  };
+  // Mixers and MLPs of their own, or both in every layer.
+  const int mixers = model.layers - model.mlp_layers;
+  for (int l = 0; l < model.layers; ++l) {
+    const Mixer mixer = l < linear ? Mixer::linear : Mixer::attention;
+    const int number = model.mlp_layers > 0 ? l - mixers : l;  // of the MLP
+    const Mlp mlp = model.experts && number >= model.experts->dense_layers ? Mlp::experts : Mlp::dense;
+    if (model.mlp_layers == 0) {
+      add(mixer, mlp);
+    } else {
+      add(l < mixers ? mixer : Mixer::none, l < mixers ? Mlp::none : mlp);
+    }
   }
   return {sum.shared / model.layers, sum.experts / model.layers};
 }

@@ -14,10 +14,10 @@ void check_model(const std::string& key, const Model& model, int actor_vocabular
   const std::string what = "the proxy cannot run model '" + key + "': ";
   if (model.experts) throw_bad_input(what + "it has experts; the proxy computes only dense layers");
   if (model.latent_attention || model.linear_attention || model.attention_gate || model.sliding_window > 0 ||
-      !model.gated_mlp) {
+      !model.gated_mlp || model.mlp_layers > 0) {
     throw_bad_input(what +
-                    "it has latent or linear attention, a gate of attention, a sliding window or an MLP "
-                    "without a gate; the proxy computes "
+                    "it has latent or linear attention, a gate of attention, a sliding window, an MLP "
+                    "without a gate or layers without one; the proxy computes "
                     "only standard attention and gated layers");
   }
   if (model.vocabulary < 1) throw_bad_input(what + "its vocabulary is 0, but the proxy needs tokens");

@@ -37,6 +37,15 @@ double mixer_norms(const Model& m) {
          (m.layers - linear.layers) * 2.0 * m.head_dim;
 }
 
+// Norms of Nemotron-H: one in each layer and one after the last. Mamba-2: the biases of the convolution, three numbers for
+// each head, and a norm of the values.
+double nemotron_h(const Model& m) {
+  const LinearAttention& mamba = *m.linear_attention;
+  const double of_mamba = mamba.mixed_width() + 3.0 * mamba.value_heads + mamba.value_width();
+  const double biases = m.experts ? (m.mlp_layers - m.experts->dense_layers) * 1.0 * m.experts->count : 0;
+  return (m.layers + 1.0) * m.hidden + mamba.layers * of_mamba + biases;
+}
+
 double glm_moe(const Model& m, const Json& part) {
   return two_norms(m) + qkv_biases(m) + routing_biases(m) +
          (flag(part, "use_qk_norm") ? qk_norms_per_head(m) : 0);
@@ -76,6 +85,7 @@ const std::map<std::string, Rule>& rules() {
       {"deepseek", llama},
       {"qwen2", qwen2},
       {"qwen2_vl", qwen2},
+      {"qwen2_5_vl", qwen2},
       {"mimo", qwen2},
       // A gate of the shared expert: one weight per hidden dimension and layer.
       {"qwen2_moe",
@@ -96,6 +106,7 @@ const std::map<std::string, Rule>& rules() {
       {"olmoe", olmo},
       {"minimax_m2",
        [](const Model& m, const Json&) { return two_norms(m) + qk_norms_per_layer(m) + routing_biases(m); }},
+      {"nemotron_h", [](const Model& m, const Json&) { return nemotron_h(m); }},
       {"gpt_oss", [](const Model& m, const Json&) { return gpt_oss(m); }},
       {"nemotron", [](const Model& m, const Json&) { return 2 * two_norms(m); }},  // LayerNorm with biases
       {"deepseek_v2", [](const Model& m, const Json&) { return two_norms(m) + latent_norms(m); }},
@@ -142,6 +153,13 @@ double patch_merger(double h, double width, double out) {
 double qwen2_vision(const Model& m, const Json&) {
   const double h = 1280;
   return 3 * 2 * 14 * 14 * h + 32 * vision_layer(h, 4 * h) + patch_merger(h, h, m.hidden);
+}
+
+// RMSNorm in place of LayerNorm, and a gated MLP.
+double qwen2_5_vision(const Model& m, const Json& config) {
+  const double h = 1280, inner = config["vision_config"]["intermediate_size"];
+  const double layer = 2 * h + linear(h, 3 * h) + linear(h, h) + 2 * linear(h, inner) + linear(inner, h);
+  return 3 * 2 * 14 * 14 * h + 32 * layer + h + linear(4 * h, 4 * h) + linear(4 * h, m.hidden);
 }
 
 // Three further mergers feed layers of the language model (deepstack).
@@ -255,6 +273,10 @@ double stored_besides(const std::string& file, const Model& model, const Json& c
       {"Llama-4-Maverick-17B-128E.json", llama4_vision},
       {"Mistral-Small-3.2-24B.json", pixtral_vision},
       {"Qwen2-VL-7B.json", qwen2_vision},
+      {"Qwen2.5-VL-3B.json", qwen2_5_vision},
+      {"Qwen2.5-VL-7B.json", qwen2_5_vision},
+      {"Qwen2.5-VL-32B.json", qwen2_5_vision},
+      {"Qwen2.5-VL-72B.json", qwen2_5_vision},
       {"Qwen3-VL-8B.json", qwen3_vision},
       {"Qwen3-Next-80B-A3B.json", gated_prediction},
       {"Qwen3.5-2B.json", small_qwen3_5},

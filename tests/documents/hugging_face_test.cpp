@@ -86,6 +86,31 @@ TEST(HuggingFace, EveryShapeIsAModelDocument) {
   }
 }
 
+TEST(HuggingFace, LayersOfNemotronAreMambaAttentionOrAnMlpAlone) {
+  Json config = config_file("Nemotron-Nano-9B-v2.json");
+  const Model model = read_config(config).model;
+  EXPECT_EQ(model.mlp_layers, 25);
+  EXPECT_EQ(model.linear_attention, (LinearAttention{27, 8, 128, 128, 80, 4, 1}));
+  EXPECT_NEAR(model.full_attention_share() * model.layers, 4, 1e-12);
+  EXPECT_EQ(model.parts_per_layer(), 1);
+  // The same as a list of names, which newer configs have.
+  const std::string pattern = config["hybrid_override_pattern"];
+  Json names = Json::array();
+  for (const char kind : pattern) names.push_back(kind == 'M' ? "mamba" : kind == '*' ? "attention" : "mlp");
+  config.erase("hybrid_override_pattern");
+  config["layers_block_type"] = names;
+  EXPECT_EQ(read_config(config).model, model);
+  config["layers_block_type"][3] = "convolution";
+  EXPECT_THAT(config_refusal(config),
+              HasSubstr("layers of another kind than Mamba, attention, MLP and experts"));
+  config["layers_block_type"].erase(3);
+  EXPECT_THAT(config_refusal(config), HasSubstr("expected 56 layers, as num_hidden_layers says, got 55"));
+  Json latent = config_file("Nemotron-3-Nano-30B-A3B.json");
+  EXPECT_EQ(read_config(latent).model.experts, (Experts{128, 6, 1856, 3712, 0}));
+  latent["moe_latent_size"] = 1024;
+  EXPECT_THAT(config_refusal(latent), HasSubstr("experts that compute in a space of fewer dimensions"));
+}
+
 TEST(HuggingFace, GlmIsReadAsItsPublishedShape) {
   const Json config = {{"architectures", {"Glm4MoeForCausalLM"}},
                        {"model_type", "glm4_moe"},
@@ -247,7 +272,7 @@ TEST(HuggingFace, ShapesThatAModelCannotDescribeAreRefusedWithTheReason) {
   EXPECT_THAT(refused("kimi_linear"),
               HasSubstr("/model_type: the architecture \"LlamaForCausalLM\" (model_type "
                         "\"kimi_linear\") has layers of linear attention"));
-  EXPECT_THAT(refused("nemotron_h"), HasSubstr("has Mamba layers"));
+  EXPECT_THAT(refused("jamba"), HasSubstr("has Mamba layers"));
   EXPECT_THAT(refused("glm_moe_dsa"), HasSubstr("has sparse attention"));
   EXPECT_THAT(refused("bloom"), HasSubstr("has positions by ALiBi"));
   Json config = llama();

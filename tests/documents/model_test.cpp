@@ -67,6 +67,25 @@ TEST(ModelTest, LinearAttentionAmongLayersOfAttention) {
   EXPECT_NEAR(model.sequence_state_bytes(), 2 * (60 * 4 + 3 * 32 * 2) / 3.0, 1e-9);
 }
 
+// The model has two layers of Mamba-2, one of attention, and three that are an MLP alone.
+TEST(ModelTest, LayersThatAreAnMlpAlone) {
+  Model model = multi_head(8, 4, 16);
+  model.layers = 6;
+  model.mlp_layers = 3;
+  model.linear_attention = LinearAttention{2, 2, 4, 3, 5, 4, 1};
+  const double linear = 8 * 32 + 8 * 20 + 8 * 4 + 20 * 8 + 32 * 4, full = 4 * 64, mlp = 384;
+  EXPECT_EQ(model.linear_attention->parameters(8), linear);
+  EXPECT_NEAR(model.parameters(), 2 * linear + full + 3 * mlp, 1e-9);
+  EXPECT_NEAR(model.layer_flop(10).mlp, 10 * 2 * 3 * mlp / 6, 1e-9);
+  EXPECT_NEAR(model.layer_flop(10).attention, 4 * 100 * 8 / 6.0, 1e-9);
+  EXPECT_NEAR(model.kv_cache_elements_per_token(), 2 * 8 / 6.0, 1e-12);
+  EXPECT_NEAR(model.active_width(), 16 / 2.0, 1e-12);
+  // With experts in two of the MLPs.
+  model.experts = Experts{4, 2, 5, 0, 1};
+  EXPECT_NEAR(model.parameters(), 2 * linear + full + mlp + 2 * (480 + 32), 1e-9);
+  EXPECT_NEAR(model.expert_share(), 2 / 6.0, 1e-12);
+}
+
 // The state of one sequence in Qwen3.5-27B: 48 layers of 48 matrices of 128 x 128 numbers, and 3 x 10240 of the
 // convolution.
 TEST(ModelTest, AStateIsAsLargeAsAnEngineAllocates) {

@@ -88,8 +88,14 @@ Model random_model(Draw& draw, bool value_head) {
                                              keys * draw.number(1, 2),
                                              draw.number(1, 4),
                                              draw.number(1, 4),
-                                             draw.number(1, 4)};
+                                             draw.number(1, 4),
+                                             draw.number(1, 2)};
     model.attention_gate = draw.chance(0.5);
+  }
+  const int mixers = 1 + (model.linear_attention ? model.linear_attention->layers : 0);
+  if (!model.latent_attention && model.sliding_window == 0 && model.layers > mixers && draw.chance(0.3)) {
+    model.mlp_layers = draw.number(1, model.layers - mixers);
+    if (model.experts) model.experts->dense_layers = draw.number(0, model.mlp_layers - 1);
   }
   return model;
 }
