@@ -11,6 +11,7 @@
 #include "ask/runs/configured_models.h"
 #include "ask/words/lengths_text.h"
 #include "core/in_file.h"
+#include "core/units.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 #include "sextant/error.h"
@@ -192,10 +193,29 @@ RunFacts facts_of(const Importer& importer, const LogBand* measured, RunSettings
   return facts;
 }
 
+// A budget of tokens that holds no sequence may be the fault of a mean that was assumed.
+void check_configured_plan(const ConfiguredRun& run, const ConfigurationOptions& options) {
+  try {
+    check_plan(run.plan, run.workflow, run.cluster);
+  } catch (const Error& error) {
+    const std::string reason = error.what();
+    const bool is_assumed = options.response_tokens.empty() && options.lengths.empty();
+    if (!is_assumed || reason.find("/micro_batch_tokens: a micro-batch") == std::string::npos) throw;
+    const Lengths& response = run.workflow.response_tokens;
+    throw Error(error.kind(), reason + ", with the mean response of " + format_number(response.mean_tokens()) +
+                                  " tokens that was assumed; --response-tokens mean=M,max=" +
+                                  std::to_string(static_cast<long long>(response.max_tokens())) +
+                                  " states another");
+  }
+}
+
 ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* measured) {
   const Importer& importer = *find_importer(options.from);
   RunSettings run = settings_of(options, importer);
   const RunFacts facts = facts_of(importer, measured, run);
+  if (run.settings.unread().size() == run.settings.all().size())
+    throw_bad_input("no setting of " + options.from +
+                    " was found; give a launch script, a list of settings or a YAML file of " + options.from);
   const std::vector<FrameworkProfile> profiles = load_framework_profiles(data_folder() / "frameworks");
   ConfiguredRun out;
   out.profile = shipped_profile(facts.profile, profiles);
@@ -208,10 +228,7 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   out.plan = configured_plan(run, options, {out.workflow, out.cluster, out.profile}, warnings);
   for (std::string& warning : out.workflow.context_warnings()) warnings.push_back(std::move(warning));
-  if (run.settings.unread().size() == run.settings.all().size())
-    throw_bad_input("no setting of " + options.from +
-                    " was found; give a launch script, a list of settings or a YAML file of " + options.from);
-  check_plan(out.plan, out.workflow, out.cluster);
+  check_configured_plan(out, options);
   out.warnings = warnings_of(run, facts, importer, warnings);
   out.defaults = defaults_text(run.settings);
   return out;

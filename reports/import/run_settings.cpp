@@ -7,6 +7,7 @@
 
 #include "reports/import/references.h"
 #include "reports/import/shell_script.h"
+#include "reports/import/shell_variables.h"
 #include "reports/import/toml_file.h"
 #include "reports/import/yaml_file.h"
 #include "sextant/document.h"
@@ -47,6 +48,21 @@ bool is_unset_array(std::string_view word) {
   return word.starts_with("${") && (word.ends_with("[@]}") || word.ends_with("[*]}"));
 }
 
+// The word without outputs of commands, which have blanks: "$(dirname "$0")/train.py" becomes "/train.py".
+std::string without_outputs(std::string_view word) {
+  std::string out;
+  for (std::size_t at = 0; at < word.size();) {
+    const bool is_output = word.substr(at).starts_with("$(");
+    const std::size_t end = is_output ? closing_bracket(word, at + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) {
+      out += word[at++];
+    } else {
+      at = end + 1;
+    }
+  }
+  return out;
+}
+
 class SettingsReader {
  public:
   SettingsReader(const SettingSource& source, const std::map<std::string, std::string>& given)
@@ -58,7 +74,7 @@ class SettingsReader {
   }
 
   RunSettings read_text(const std::string& text, const std::filesystem::path& name) {
-    read_script(text, file_name(name), name);
+    read_script(text, file_name(name), name, 0);
     return finished();
   }
 
@@ -79,26 +95,30 @@ class SettingsReader {
     const std::string text = read_text_file(file);
     ScriptComments comments = read_comments(text);
     if (!comments.plan.empty()) out_.comments = std::move(comments);
-    read_script(text, file_name(file), file);
+    read_script(text, file_name(file), file, 0);
   }
 
   // The launch as one word: bash -c "python3 -m ...".
   [[nodiscard]] std::optional<ShellWord> script_in_word(const ShellScript& script) const {
     for (const ShellCommand& command : script.commands) {
       for (const ShellWord& word : command) {
+        const std::string text = without_outputs(word.text);
         const auto is_in_word = [&](std::string_view part) {
           const std::string wanted = std::string(part) + (source_->toml_parts.empty() ? "" : " @");
-          return word.text.find(wanted) != std::string::npos;
+          return text.find(wanted) != std::string::npos;
         };
         const bool has_program = std::any_of(source_->programs.begin(), source_->programs.end(), is_in_word);
-        if (has_program && word.text.find_first_of(" \n") != std::string::npos && !override_key(word.text))
+        if (has_program && text.find_first_of(" \n") != std::string::npos && !override_key(word.text))
           return word;
       }
     }
     return std::nullopt;
   }
 
-  void read_script(const std::string& text, const std::string& name, const std::filesystem::path& file) {
+  void read_script(const std::string& text, const std::string& name, const std::filesystem::path& file,
+                   int depth) {
+    constexpr int kMaxScripts = 10;
+    if (depth > kMaxScripts) throw_bad_input(name + ":1: scripts in words of scripts are nested too deeply");
     const ShellScript script =
         read_shell(text, name, given_, [&](const ShellCommand& command) { return is_launch(command); });
     out_.notes.insert(out_.notes.end(), script.notes.begin(), script.notes.end());
@@ -108,7 +128,7 @@ class SettingsReader {
     }
     const bool has_launch = !script.commands.empty() && is_launch(script.commands.back());
     const auto inner = has_launch ? std::nullopt : script_in_word(script);
-    if (inner) return read_script(inner->text, name, file);
+    if (inner) return read_script(inner->text, name, file, depth + 1);
     const std::size_t before = out_.settings.all().size();
     if (has_launch && script.documents.empty()) read_stated_file(script.commands.back(), file);
     for (const ShellCommand& command : script.commands) {
@@ -146,10 +166,18 @@ class SettingsReader {
     if (source_->form == SettingForm::yaml && extended != nullptr) {
       const Json list = extended->is_array() ? *extended : Json::array({*extended});
       for (const Json& one : list) {
-        if (one.is_string()) read_extended(file.parent_path() / one.get<std::string>(), depth);
+        if (one.is_string() && one != "_self_")
+          read_extended(file.parent_path() / extended_file(one.get<std::string>()), depth);
       }
     }
     for (const TrainerSetting& one : own.all()) out_.settings.put(one.key, one.value, one.where);
+  }
+
+  // "../config/traj_envs@_here_" of Hydra is the file ../config/traj_envs.yaml.
+  static std::string extended_file(const std::string& name) {
+    std::string file = name.substr(0, name.find('@'));
+    const std::string end = std::filesystem::path(file).extension().string();
+    return end == ".yaml" || end == ".yml" ? file : file + ".yaml";
   }
 
   void read_extended(const std::filesystem::path& file, int depth) {
@@ -169,17 +197,27 @@ class SettingsReader {
       const std::string name =
           is_next ? command[i + 1].text : word.substr(std::min(word.size(), option.size() + 1));
       if (name.empty()) continue;
-      bool is_there = false;
-      for (const std::filesystem::path& file : {script.parent_path() / name, std::filesystem::path(name)}) {
-        is_there = std::filesystem::is_regular_file(file);
-        if (!is_there) continue;
-        read_map(file, 0);
-        break;
+      if (const auto there = found_from(script, name)) {
+        read_map(*there, 0);
+        continue;
       }
-      if (is_there) continue;
       out_.notes.push_back(place_in(file_name(script), command[i]) + ": " + name +
                            " is not there: name it before the script");
     }
+  }
+
+  // A file that a script names: from its folder, from here, or from a folder above, as commands of a repository's examples
+  // are run from its root.
+  static std::optional<std::filesystem::path> found_from(const std::filesystem::path& script,
+                                                         const std::filesystem::path& name) {
+    std::error_code ignored;
+    std::vector<std::filesystem::path> folders{script.parent_path(), ""};
+    std::filesystem::path above = std::filesystem::absolute(script, ignored).parent_path();
+    for (; above.has_relative_path(); above = above.parent_path()) folders.push_back(above.parent_path());
+    for (const std::filesystem::path& folder : folders) {
+      if (std::filesystem::is_regular_file(folder / name, ignored)) return folder / name;
+    }
+    return std::nullopt;
   }
 
   // `part`: of the configuration that the file holds ("trainer"). Empty: the whole, unless its name says otherwise.
@@ -241,10 +279,7 @@ class SettingsReader {
 
   // A file that the launch names, from the folder of the script or from here.
   void read_stated_toml(const std::filesystem::path& script, const ShellWord& word, const std::string& part) {
-    for (const std::filesystem::path& file :
-         {script.parent_path() / word.text, std::filesystem::path(word.text)}) {
-      if (std::filesystem::is_regular_file(file)) return read_toml(file, part);
-    }
+    if (const auto file = found_from(script, word.text)) return read_toml(*file, part);
     out_.notes.push_back(place_in(file_name(script), word) + ": " + word.text +
                          " is not there: name it before the script");
   }
@@ -257,8 +292,9 @@ class SettingsReader {
           if (text == part) return i;
           continue;
         }
-        const bool is_word = !override_key(text) && text.find_first_of(" \n") == std::string::npos;
-        if (is_word && text.find(part) != std::string::npos) return i;
+        const std::string plain = without_outputs(text);
+        const bool is_word = !override_key(text) && plain.find_first_of(" \n") == std::string::npos;
+        if (is_word && plain.find(part) != std::string::npos) return i;
       }
     }
     return command.size();

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <utility>
 
+#include "reports/import/shell_blocks.h"
 #include "reports/import/shell_variables.h"
 #include "sextant/error.h"
 
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 5> kBranches{"if", "elif", "case", "while", "for"};
-constexpr std::array<std::string_view, 12> kReserved{"then", "else", "fi",   "do", "done", "esac",
-                                                     "{",    "}",    "exec", "!",  "time", "nohup"};
+constexpr std::array<std::string_view, 7> kReserved{"do", "{", "}", "exec", "!", "time", "nohup"};
+constexpr std::array<std::string_view, 4> kLoops{"while", "until", "for", "select"};
 constexpr std::array<std::string_view, 5> kDeclarations{"export", "local", "declare", "readonly", "typeset"};
 
 template <std::size_t count>
@@ -37,10 +38,14 @@ class ScriptReader {
 
   ShellScript read() {
     while (at_ < text_.size() && !is_done_) step();
-    if (is_done_) return std::move(out_);
+    if (is_done_) {
+      note_choices();
+      return std::move(out_);
+    }
     if (in_list_) fail(list_line_, "the list that begins here has no end");
     end_word();
-    end_command();
+    end_command(at_);
+    note_choices();
     if (!pending_.empty() && !is_done_)
       fail(line_, "the here-document " + pending_.front().end + " is missing");
     return std::move(out_);
@@ -63,7 +68,10 @@ class ScriptReader {
                                          text_.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
   }
   void begin_word() {
-    if (!in_word_) word_line_ = line_;
+    if (!in_word_) {
+      word_line_ = line_;
+      word_begin_ = at_;
+    }
     in_word_ = true;
   }
 
@@ -108,7 +116,7 @@ class ScriptReader {
 
   void end_line() {
     end_word();
-    if (!in_list_) end_command();
+    if (!in_list_) end_command(at_);
     ++at_;
     ++line_;
     if (!is_done_) read_documents();
@@ -254,7 +262,7 @@ class ScriptReader {
         if (!is_over) document.text += std::string(line) + "\n";
       }
       if (pending.expands) document.text = with_variables(document.text);
-      out_.documents.push_back(std::move(document));
+      if (blocks_.run()) out_.documents.push_back(std::move(document));
     }
     pending_.clear();
   }
@@ -285,13 +293,48 @@ class ScriptReader {
       if (c == ')') end_list();
       return;
     }
-    end_command();
+    if (c == ';' && here() == ';') {
+      end_command(at_ - 1);
+      blocks_.end_branch();
+      while (here() == ';' || here() == '&') ++at_;  // ";;", ";;&", ";&"
+      return;
+    }
+    if (c == '|' || c == ')') {
+      take_case();
+      if (blocks_.expects_pattern()) return take_patterns(c == ')');
+    }
+    if (c == '(' && blocks_.expects_pattern()) return;
+    end_command(at_ - 1);
+  }
+
+  // The words so far are patterns of a "case".
+  void take_patterns(bool is_last) {
+    for (const ShellWord& word : std::exchange(command_, {})) patterns_.push_back(word.text);
+    begins_.clear();
+    if (is_last) blocks_.begin_branch(std::exchange(patterns_, {}));
+  }
+
+  // "case WORD in", with patterns behind it on the same line or not.
+  void take_case() {
+    for (std::size_t i = 0; i + 2 < command_.size(); ++i) {
+      if (command_[i].text != "case" || command_[i + 2].text != "in") continue;
+      if (!has_line_) choice_line_ = command_[i].line;
+      blocks_.open_case(command_[i + 1].text);
+      const auto end = static_cast<std::ptrdiff_t>(i + 3);
+      command_.erase(command_.begin(), command_.begin() + end);
+      begins_.erase(begins_.begin(), begins_.begin() + end);
+      return;
+    }
   }
 
   void end_list() {
     in_list_ = false;
-    const std::size_t name = shell_name_length(list_name_);
-    variables_.assign_list(list_name_.substr(0, name), list_, list_name_[name] == '+');
+    const std::size_t length = shell_name_length(list_name_);
+    const std::string name = list_name_.substr(0, length);
+    if (blocks_.run()) {
+      if (!blocks_.are_certain()) note_choice(name);
+      variables_.assign_list(name, list_, list_name_[length] == '+');
+    }
     list_.clear();
   }
 
@@ -304,31 +347,81 @@ class ScriptReader {
       list_.push_back(std::move(word));
     } else {
       command_.push_back({std::move(word), word_line_});
+      begins_.push_back(word_begin_);
     }
   }
 
-  void end_command() {
+  // `end`: of the command in the text.
+  void end_command(std::size_t end) {
+    take_case();
     ShellCommand command = std::exchange(command_, {});
+    const std::vector<std::size_t> begins = std::exchange(begins_, {});
     auto first = command.begin();
     for (; first != command.end(); ++first) {
-      if (is_one_of(kBranches, first->text)) note_branch(*first);
+      const std::size_t begin = begins[static_cast<std::size_t>(first - command.begin())];
+      if (std::exchange(is_condition_begun_, false)) condition_begin_ = begin;
+      if (follow_block(*first, begin)) continue;
       const bool is_declaration = is_one_of(kDeclarations, first->text);
       if (is_declaration || is_one_of(kReserved, first->text)) continue;
       const std::size_t length = assignment_length(first->text);
       if (length == 0) break;
-      variables_.assign(first->text.substr(0, shell_name_length(first->text)), first->text.substr(length),
-                        first->text[length - 2] == '+');
+      if (blocks_.run()) assign(first->text, length);
     }
+    if (std::exchange(is_condition_begun_, false))
+      condition_begin_ =
+          first == command.end() ? end : begins[static_cast<std::size_t>(first - command.begin())];
     command.erase(command.begin(), first);
-    if (command.empty()) return;
+    if (command.empty() || !blocks_.run()) return;
     out_.commands.push_back(std::move(command));
     is_done_ = (*is_last_)(out_.commands.back());
   }
 
-  void note_branch(const ShellWord& word) {
-    if (std::exchange(has_branch_, true)) return;
-    out_.notes.push_back(file_ + ":" + std::to_string(word.line) + ": \"" + word.text +
-                         "\": all branches are read in their order, the last assignment counts");
+  void assign(const std::string& word, std::size_t length) {
+    const std::string name = word.substr(0, shell_name_length(word)), value = word.substr(length);
+    const bool appends = word[length - 2] == '+';
+    if (!blocks_.are_certain()) {
+      const std::optional<std::string> before = variables_.value_of(name);
+      if (before && (appends || *before != value)) note_choice(name);
+    }
+    variables_.assign(name, value, appends);
+  }
+
+  // Whether the word begins or ends a block or a part of one.
+  bool follow_block(const ShellWord& word, std::size_t begin) {
+    const std::string& text = word.text;
+    if (text == "if" || text == "elif") {
+      if (text == "if") blocks_.open_if();
+      if (!has_line_) choice_line_ = word.line;
+      is_condition_begun_ = true;
+    } else if (text == "then") {
+      const std::size_t from = std::min(condition_begin_, begin);
+      blocks_.then(shell_condition(text_.substr(from, begin - from), variables_));
+    } else if (text == "else") {
+      blocks_.otherwise();
+    } else if (is_one_of(kLoops, text)) {
+      blocks_.open_loop();
+      if (!has_line_) choice_line_ = word.line;
+    } else if (text == "fi" || text == "done" || text == "esac") {
+      blocks_.close();
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // A variable that gets another value in a branch of which it is not known whether it runs.
+  void note_choice(const std::string& name) {
+    has_line_ = true;
+    if (std::find(choices_.begin(), choices_.end(), name) == choices_.end()) choices_.push_back(name);
+  }
+
+  void note_choices() {
+    if (choices_.empty()) return;
+    std::string names;
+    for (const std::string& name : choices_) names += (names.empty() ? "" : ", ") + name;
+    out_.notes.push_back(file_ + ":" + std::to_string(choice_line_) +
+                         ": which branches and loops run is not known, so the last assignment counts of " +
+                         names + " (--set NAME=VALUE states one)");
   }
 
   std::string_view text_;
@@ -340,14 +433,22 @@ class ScriptReader {
   int line_ = 1;
   std::string word_;
   int word_line_ = 1;
+  std::size_t word_begin_ = 0;
   bool in_word_ = false, drops_word_ = false;
   ShellCommand command_;
+  std::vector<std::size_t> begins_;  // of its words in the text
   bool in_list_ = false;
   int list_line_ = 1;
   std::string list_name_;
   std::vector<std::string> list_;
   std::vector<Pending> pending_;
-  bool has_branch_ = false, is_done_ = false;
+  ShellBlocks blocks_;
+  std::vector<std::string> patterns_;  // of the next branch of a "case"
+  std::size_t condition_begin_ = 0;    // in the text
+  bool is_condition_begun_ = false;
+  std::vector<std::string> choices_;  // variables that not known branches assign
+  int choice_line_ = 1;               // of the first such branch
+  bool has_line_ = false, is_done_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Reads a launch script as far as it takes to know the words of its launch: assignments, arrays, quotes,
-// variables with defaults, integer arithmetic and here-documents. It runs nothing. Commands of all branches of
-// an "if" are read in their order, and so are bodies of loops, once; notes say so.
+// variables with defaults, integer arithmetic, here-documents, and "if" and "case" whose conditions follow from what the
+// script itself assigns. It runs nothing. Branches of which it is not known whether they run are read in their order, and
+// bodies of loops once; a note names the variables that depend on it.
 #pragma once
 
 #include <functional>

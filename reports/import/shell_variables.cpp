@@ -19,6 +19,16 @@ std::string joined_words(const std::vector<std::string>& words) {
   return out;
 }
 
+// Returns what a command prints that asks whether Ascend's module is there, "python3 -c 'import torch_npu' && echo npu || echo gpu":
+// on the GPUs that plans are for it is not. Empty: it is another command.
+std::string_view answer_without_npu(std::string_view command) {
+  constexpr std::string_view kOtherwise = "|| echo ";
+  const std::size_t at = command.rfind(kOtherwise);
+  if (command.find("import torch_npu") == std::string_view::npos || at == std::string_view::npos) return {};
+  const std::string_view answer = command.substr(at + kOtherwise.size());
+  return answer.substr(0, shell_name_length(answer));
+}
+
 }  // namespace
 
 std::size_t shell_name_length(std::string_view text) {
@@ -135,7 +145,8 @@ std::vector<std::string> ShellVariables::expand(std::string_view text, std::size
     if (c == '{') return expand_braces(text.substr(open + 1, end - open - 1));
     const bool is_arithmetic = end - open >= 3 && text[open + 1] == '(' && text[end - 1] == ')';
     if (is_arithmetic) return {expand_arithmetic(text.substr(open + 2, end - open - 3))};
-    return {std::string(text.substr(begin, at - begin))};
+    const std::string_view answer = answer_without_npu(text.substr(open + 1, end - open - 1));
+    return {std::string(answer.empty() ? text.substr(begin, at - begin) : answer)};
   }
   if (c == '@' || c == '*') {
     ++at;

@@ -24,9 +24,9 @@ class ShellVariables {
   [[nodiscard]] std::vector<std::string> expand(std::string_view text, std::size_t& at);
   // Text as between double quotes.
   [[nodiscard]] std::string expand_all(std::string_view text);
+  [[nodiscard]] std::optional<std::string> value_of(const std::string& name) const;
 
  private:
-  [[nodiscard]] std::optional<std::string> value_of(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> expand_braces(std::string_view inside);
   [[nodiscard]] std::string expand_default(const std::string& name, std::string_view rest,
                                            std::string_view inside);

@@ -238,7 +238,18 @@ void leave_out_absent_tasks(RunFacts& facts) {
   if (facts.mode == Mode::asynchronous) facts.without_effect.emplace_back("data.train_batch_size");
 }
 
+// EasyR1 shares a few keys with verl, from which it was made, and has names of its own for the others.
+void refuse_easy_r1(const TrainerSettings& settings) {
+  const std::string own = key_below(settings, "worker.actor");
+  if (own.empty()) return;
+  throw_bad_input(
+      settings.place_of(own) +
+      ": this is a setting of EasyR1, a fork of verl with settings of its own, which are not read; state "
+      "the run in words instead (sextant predict --model, --prompts, --train, --rollout and so on)");
+}
+
 RunFacts read_verl_run(RunSettings& run) {
+  refuse_easy_r1(run.settings);
   RunFacts facts;
   const bool is_megatron = uses_megatron_trainer(run);
   facts.profile = is_megatron ? "verl-megatron" : "verl-fsdp";

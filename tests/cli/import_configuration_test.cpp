@@ -346,6 +346,11 @@ TEST_F(ImportedConfiguration, RefusalsNameFileLineAndWhatToAdd) {
               HasSubstr("more than 100 million sequences"));
   EXPECT_THAT(refusal("my.own=1 another.key=2\n", {"--gpus", "H100", "--model", "Qwen/Qwen3-14B"}),
               HasSubstr("no setting of verl was found"));
+  EXPECT_THAT(refusal("my.own=1 another.key=2\n", {"--gpus", "H100"}),
+              HasSubstr("no setting of verl was found"));
+  EXPECT_THAT(refused("actor_rollout_ref.actor.use_dynamic_bsz=True data.max_response_length=32768 "
+                      "actor_rollout_ref.actor.ppo_max_token_len_per_gpu=8192"),
+              HasSubstr("that was assumed; --response-tokens mean=M,max=32768 states another"));
   const Printed no_files = run_sextant({"import", "verl"});
   EXPECT_EQ(no_files.exit_code, 2);
   EXPECT_THAT(no_files.err, HasSubstr("configurations --from"));

@@ -57,6 +57,15 @@ TEST(RunSettings, AreInsideAWordForAnotherShell) {
   EXPECT_FALSE(settings.has("--nodes"));
 }
 
+// The path of a program may hold the output of a command, which has blanks, and is no script for another shell.
+TEST(RunSettings, OfAProgramBesideItsScript) {
+  const ConfigurationFile file("run.sh",
+                               "D=\"$(cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\" &>/dev/null && pwd)\"\n"
+                               "python3 \"${D}/train_ppo_ray.py\" --a.b 4");
+  EXPECT_EQ(read_run_settings({file.path()}, kFlags, {}).settings.integer("a.b", 0), 4);
+  EXPECT_THAT(refusal_of("run.sh", "X='train_ppo_ray $X'\nsh -c \"$X\"", kFlags), HasSubstr("run.sh:1: "));
+}
+
 TEST(RunSettings, NameFileAndLineOfAWrongValue) {
   const ConfigurationFile file("run.sh", "python3 -m verl.trainer.main_ppo \\\n  a.b=many");
   const RunSettings run = read_run_settings({file.path()}, kHydra, {});
@@ -120,6 +129,19 @@ TEST(RunSettings, OfYamlAreItsLeaves) {
   EXPECT_TRUE(settings.find("policy.name")->is_string());
   EXPECT_EQ(settings.integer("policy.size", 0), 3);
   EXPECT_EQ(settings.integer("policy.other", 0), 9);
+}
+
+// Hydra's "envs@_here_" is envs.yaml, and "_self_" the file itself.
+TEST(RunSettings, OfYamlFollowTheDefaultsOfHydra) {
+  if (!has_yaml()) GTEST_SKIP() << "this build has no yaml-cpp (SEXTANT_YAML)";
+  const ConfigurationFile base("envs.yaml", "a:\n  b: 1\n  c: 2\n");
+  const ConfigurationFile file("run.yaml", "defaults:\n  - _self_\n  - envs@_here_\na:\n  c: 3\n");
+  const std::filesystem::path beside = file.path().parent_path() / "envs.yaml";
+  std::filesystem::copy_file(base.path(), beside, std::filesystem::copy_options::overwrite_existing);
+  const RunSettings run = read_run_settings({file.path()}, kYaml, {});
+  EXPECT_EQ(run.settings.integer("a.b", 0), 1);
+  EXPECT_EQ(run.settings.integer("a.c", 0), 3);
+  EXPECT_TRUE(run.notes.empty());
 }
 
 TEST(RunSettings, OfBrokenYamlAreRefusedWithTheLine) {

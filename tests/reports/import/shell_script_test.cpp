@@ -81,12 +81,74 @@ TEST(ShellScriptReader, CountsLines) {
   EXPECT_EQ(read.commands[0][2].line, 6);
 }
 
-TEST(ShellScriptReader, NotesBranches) {
-  const ShellScript read =
-      read_shell("if [ $A = 1 ]; then\n  N=1\nelse\n  N=2\nfi\nrun $N", "a.sh", {}, starts_with_run);
+// A branch of which nothing says whether it runs is read; the note names what depends on it, and nothing else.
+TEST(ShellScriptReader, NotesWhatUnknownBranchesAssign) {
+  const ShellScript read = read_shell("M=1\nif [ $A = 1 ]; then\n  N=1; M=1\nelse\n  N=2\nfi\nrun $N $M",
+                                      "a.sh", {}, starts_with_run);
   EXPECT_EQ(read.commands.back()[1].text, "2");
-  ASSERT_THAT(read.notes, SizeIs(1));
-  EXPECT_THAT(read.notes[0], HasSubstr("a.sh:1: \"if\""));
+  EXPECT_THAT(read.notes,
+              ElementsAre("a.sh:2: which branches and loops run is not known, so the last assignment "
+                          "counts of N (--set NAME=VALUE states one)"));
+  EXPECT_THAT(launched("if [ $A = 1 ]; then\n  N=1\nelse\n  N=2\nfi\nrun $N", {{"A", "1"}}),
+              ElementsAre("run", "1"));
+}
+
+TEST(ShellScriptReader, FollowsConditionsThatTheScriptDecides) {
+  const auto chosen = [](const std::string& condition) {
+    const ShellScript read = read_shell(
+        "A=gpu\nB=4\nE=\nif " + condition + "; then\n X=yes; L=(1 2)\nelse\n X=no; L=(3)\nfi\nrun $X ${L[@]}",
+        "a.sh", {}, starts_with_run);
+    EXPECT_THAT(read.notes, IsEmpty()) << condition;
+    const ShellCommand& last = read.commands.back();
+    EXPECT_THAT(last, SizeIs(last[1].text == "yes" ? 4 : 3)) << condition;
+    return last[1].text;
+  };
+  for (const char* holds :
+       {"[ $A = gpu ]", "[ \"$A\" == \"gpu\" ]", "[ \"${DEVICE:-gpu}\" = gpu ]", "[ $B -gt 3 ]",
+        "[ -n \"$A\" ]", "[ -z \"$E\" ]", "[[ $A == g* ]]", "[[ $A != npu && $B -le 4 ]]", "! [ $A = npu ]",
+        "[ ! $A = npu ]", "[ $A = npu ] || { [ $B = 4 ] && true; }", "[ $A = gpu ] || ask", "true"})
+    EXPECT_EQ(chosen(holds), "yes") << holds;
+  for (const char* fails : {"[ $A = npu ]", "[ $A = npu ] && ask", "[[ $A == \"g*\" ]]", "[ $B -lt 4 ]",
+                            "[ -z $A ]", "[[ ( $A == gpu && $B == 5 ) || -n $E ]]", "false"})
+    EXPECT_EQ(chosen(fails), "no") << fails;
+}
+
+TEST(ShellScriptReader, FollowsElifAndNestedBranches) {
+  const std::string script =
+      "if [ $A = 1 ]; then X=1\nelif [ $A = 2 ]\nthen\n  if [ $B = 1 ]; then X=21; else X=22; fi\n"
+      "elif [ $A = 3 ]; then X=3\nelse X=0; fi\nrun $X";
+  EXPECT_THAT(launched(script, {{"A", "1"}, {"B", "1"}}), ElementsAre("run", "1"));
+  EXPECT_THAT(launched(script, {{"A", "2"}, {"B", "1"}}), ElementsAre("run", "21"));
+  EXPECT_THAT(launched(script, {{"A", "2"}, {"B", "5"}}), ElementsAre("run", "22"));
+  EXPECT_THAT(launched(script, {{"A", "3"}, {"B", "1"}}), ElementsAre("run", "3"));
+  EXPECT_THAT(launched(script, {{"A", "4"}, {"B", "1"}}), ElementsAre("run", "0"));
+}
+
+TEST(ShellScriptReader, FollowsCases) {
+  const std::string script =
+      "X=0\ncase \"${D}\" in\n  gpu | rocm) ;;\n  npu)\n    X=1; A+=(--n)\n    ;;\n"
+      "  (v[0-9]*) X=2;;\n  *)\n    case $E in a) X=3;; *) X=4 ;; esac\nesac\nrun $X";
+  EXPECT_THAT(launched(script, {{"D", "gpu"}}), ElementsAre("run", "0"));
+  EXPECT_THAT(launched(script, {{"D", "rocm"}}), ElementsAre("run", "0"));
+  EXPECT_THAT(launched(script, {{"D", "npu"}}), ElementsAre("run", "1"));
+  EXPECT_THAT(launched(script, {{"D", "v2x"}}), ElementsAre("run", "2"));
+  EXPECT_THAT(launched(script, {{"D", "x"}, {"E", "a"}}), ElementsAre("run", "3"));
+  EXPECT_THAT(launched(script, {{"D", "x"}, {"E", "b"}}), ElementsAre("run", "4"));
+}
+
+// The launch, here-documents and lists of a branch that does not run are not there.
+TEST(ShellScriptReader, LeavesOutWhatDoesNotRun) {
+  const ShellScript read = read_shell(
+      "D=gpu\nif [ $D = npu ]; then\ncat <<E\nx\nE\nrun no\nfi\nfor i in 1 2; do echo $i; done\nrun yes",
+      "a.sh", {}, starts_with_run);
+  EXPECT_EQ(read.commands.back()[1].text, "yes");
+  EXPECT_THAT(read.documents, IsEmpty());
+  EXPECT_THAT(read.notes, IsEmpty());
+}
+
+TEST(ShellScriptReader, AProbeForAscendFindsNone) {
+  EXPECT_THAT(launched("D=${D:-$(python3 -c 'import torch_npu' 2>/dev/null && echo npu || echo gpu)}\nrun $D"),
+              ElementsAre("run", "gpu"));
 }
 
 TEST(ShellScriptReader, RefusesWhatHasNoEndWithItsLine) {
@@ -108,7 +170,7 @@ TEST(ShellScriptReader, StopsAtEndlessDefaults) {
 TEST(ShellScriptReader, EveryBeginningOfAScriptIsReadOrRefused) {
   const std::string script =
       "set -x\nN=${N:-\"$((1024 * 2))\"}\nA=(a \"b c\" 'd')\ncat <<E\n$N ${A[@]}\nE\nrun \"${A[@]}\" x=$N \\\n "
-      "2>&1";
+      "2>&1\nif [[ $N == 1* ]] && ! { [ -z x ]; }; then\n case $N in a|b*) x ;; esac\nfi";
   for (std::size_t length = 0; length <= script.size(); ++length) {
     try {
       (void)launched(script.substr(0, length));

@@ -3,6 +3,7 @@
 
 #include "core/json_value.h"
 #include "reports/import/importers.h"
+#include "tests/core/expect_error.h"
 #include "tests/reports/import/configuration_files.h"
 
 namespace sextant::test {
@@ -49,6 +50,14 @@ TEST(VerlImport, TakesDefaultsOfTheVersion) {
   const RunGraph graph = graph_of(facts);  // a rule gives the reward
   EXPECT_EQ(graph.algorithm, Algorithm::ppo);
   EXPECT_EQ(graph.tasks, ppo_tasks({false, true}, false));
+}
+
+TEST(VerlImport, RefusesEasyR1) {
+  const std::string refusal = sextant::refusal_of([] {
+    (void)read_words("algorithm.adv_estimator=grpo worker.actor.model.model_path=Qwen/Qwen3-8B",
+                     "verl.trainer.main_ppo");
+  });
+  EXPECT_THAT(refusal, HasSubstr("run.sh:1: worker.actor.model.model_path: this is a setting of EasyR1"));
 }
 
 TEST(VerlImport, TakesThePrecisionOfTheActor) {
