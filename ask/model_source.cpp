@@ -67,10 +67,22 @@ std::string_view begun_by(const std::string& text, const std::vector<std::string
 std::string name_of_shape(const std::string& text) {
   std::string name = lower_case(without_organisation(text));
   for (const std::string_view suffix :
-       {"-bf16", "-instruct", "-thinking", "-it", "-chat", "-base", "-pt", "-hf"}) {
+       {"-bf16", "-2507", "-instruct", "-thinking", "-it", "-chat", "-base", "-pt", "-hf"}) {
     if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
   }
   return name;
+}
+
+// "Qwen/Qwen3-8B" for "Qwen/Qwen3-8B-FP8" or "Qwen/Qwen3-8B-SFT": copies in another precision and fine-tuned ones have the
+// shape of the model. Empty: the name has no such ending.
+std::string name_of_original(const std::string& name) {
+  const std::string lower = lower_case(name);
+  for (const std::string_view end :
+       {"-fp8", "-fp8-dynamic", "-int4", "-int8", "-awq", "-gptq-int4", "-gptq-int8", "-nvfp4", "-mxfp4",
+        "-w8a8", "-w4a16", "-sft", "-rl", "-dpo"}) {
+    if (lower.ends_with(end)) return name.substr(0, name.size() - end.size());
+  }
+  return "";
 }
 
 struct ShippedConfig {
@@ -128,6 +140,17 @@ std::string suggestion(const std::string& text, const Facts& facts, const fs::pa
 
 }  // namespace
 
+namespace {
+
+// A model that the data folder has.
+std::optional<FoundModel> shipped_model(const std::string& name, const Facts& facts) {
+  if (facts.has_model(name)) return FoundModel{facts.model(name), "data/models.json", {}};
+  if (const auto config = shipped_config(name)) return read_file(config->file, config->name);
+  return std::nullopt;
+}
+
+}  // namespace
+
 FoundModel find_model(const std::string& stated, const Facts& facts, const fs::path& cache) {
   const std::string text = stated.substr(0, stated.find_last_not_of('/') + 1);  // "models/Qwen3-8B/"
   if (text.empty()) throw_bad_input("expected the name of a model or the path to its config.json, got no text");
@@ -136,8 +159,15 @@ FoundModel find_model(const std::string& stated, const Facts& facts, const fs::p
   if (is_hub_id(name)) {
     if (const auto config = cached_config(cache, name)) return read_file(*config, name);
   }
-  if (facts.has_model(name)) return {facts.model(name), "data/models.json", {}};
-  if (const auto config = shipped_config(name)) return read_file(config->file, config->name);
+  if (auto found = shipped_model(name, facts)) return std::move(*found);
+  const std::string original = name_of_original(name);
+  auto copied = original.empty() ? std::nullopt : shipped_model(original, facts);
+  if (!copied && !original.empty()) copied = shipped_model(without_organisation(original), facts);
+  if (copied) {
+    copied->notes.push_back(name + " is taken to have the shape of " + copied->model.name +
+                            "; its precision is not taken from its name.");
+    return std::move(*copied);
+  }
   refuse(text, name, facts, cache);
 }
 

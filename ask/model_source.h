@@ -18,7 +18,8 @@ struct FoundModel {
 
 // `stated` is, in this order: a file (config.json or a model document) or a folder that has a config.json; the
 // id of a model in `cache`, the local cache of the Hugging Face Hub (hub_cache()); a name or alias of
-// data/models.json; a model of data/configs, also one tuned from it ("-Instruct", "-it", "-Thinking"). A path into the
+// data/models.json; a model of data/configs, also one tuned from it ("-Instruct", "-it", "-Thinking"); with a note the
+// model that the name says to be a copy of ("-FP8", "-AWQ", "-SFT"). A path into the
 // cache of another machine counts as the id in it. Throws Error(bad_input) with the nearest names.
 [[nodiscard]] FoundModel find_model(const std::string& stated, const Facts& facts,
                                     const std::filesystem::path& cache);

@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -73,6 +74,14 @@ TEST_F(ModelSource, ShippedConfigs) {
   EXPECT_THAT(refused("gemma-3-27c"), HasSubstr("did you mean \"gemma-3-27b"));
 }
 
+TEST_F(ModelSource, CopiesInAnotherPrecisionAndFineTunedOnes) {
+  const FoundModel copy = find("Qwen/Qwen3-30B-A3B-Instruct-2507-FP8");
+  EXPECT_EQ(copy.model.experts, find("Qwen3-30B-A3B").model.experts);
+  EXPECT_THAT(copy.notes, Contains(HasSubstr("its precision is not taken from its name")));
+  EXPECT_EQ(find("me/qwen3-8b-sft").model.layers, 36);
+  EXPECT_THAT(refused("me/my-model-FP8"), HasSubstr("is not known"));
+}
+
 TEST_F(ModelSource, FilesAndFolders) {
   const fs::path file = put("my-sft-run/config.json", config("Qwen3-VL-8B"));
   for (const fs::path& given : {file, file.parent_path()}) {
@@ -118,7 +127,7 @@ TEST_F(ModelSource, UnknownNamesAreRefusedWithWhatWouldHelp) {
   EXPECT_THAT(refused("org/unheard"), HasSubstr("does not have it either"));
   EXPECT_THAT(refused(folder_ / "cache"), HasSubstr("the folder has no config.json"));
   EXPECT_THAT(refused("/data/ckpt/config.json"), HasSubstr("there is no file \"/data/ckpt/config.json\""));
-  EXPECT_THAT(refused("/data/Qwen3-4B-FP8/"), HasSubstr("did you mean \"Qwen3-4B\"?"));
+  EXPECT_THAT(refused("/data/Qwen3-4B-Unheard/"), HasSubstr("did you mean \"Qwen3-4B\"?"));
   EXPECT_THAT(refused(""), HasSubstr("got no text"));
 }
 
