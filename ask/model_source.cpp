@@ -163,6 +163,12 @@ FoundModel find_model(const std::string& stated, const Facts& facts, const fs::p
   const std::string original = name_of_original(name);
   auto copied = original.empty() ? std::nullopt : shipped_model(original, facts);
   if (!copied && !original.empty()) copied = shipped_model(without_organisation(original), facts);
+  if (!copied && !original.empty()) {  // "Qwen3-0.6B-Reverse-Text" of "Qwen3-0.6B-Reverse-Text-SFT"
+    const std::string last = without_organisation(original);
+    const std::string_view begin = begun_by(last, facts.model_names());
+    if (!begin.empty() && last.size() > begin.size() && last[begin.size()] == '-')
+      copied = shipped_model(std::string(begin), facts);
+  }
   if (copied) {
     copied->notes.push_back(name + " is taken to have the shape of " + copied->model.name +
                             "; its precision is not taken from its name.");

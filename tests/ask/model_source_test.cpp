@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -79,6 +79,7 @@ TEST_F(ModelSource, CopiesInAnotherPrecisionAndFineTunedOnes) {
   EXPECT_EQ(copy.model.experts, find("Qwen3-30B-A3B").model.experts);
   EXPECT_THAT(copy.notes, Contains(HasSubstr("its precision is not taken from its name")));
   EXPECT_EQ(find("me/qwen3-8b-sft").model.layers, 36);
+  EXPECT_EQ(find("me/Qwen3-0.6B-Reverse-Text-SFT").model.layers, 28);
   EXPECT_THAT(refused("me/my-model-FP8"), HasSubstr("is not known"));
 }
 

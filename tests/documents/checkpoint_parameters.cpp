@@ -267,6 +267,7 @@ double stored_besides(const std::string& file, const Model& model, const Json& c
       {"Qwen3-1.7B.json", second_head},
       {"DeepSeek-V3.json", deepseek_v3},
       {"GLM-4.5.json", glm_prediction},
+      {"GLM-4.7.json", glm_prediction},
       {"GLM-4.5-Air.json", glm_prediction},
       {"MiMo-7B.json", mimo_prediction},
       {"Llama-4-Scout-17B-16E.json", llama4_vision},
