@@ -10,6 +10,7 @@
 #include "reports/export/trainers/dialect_parts.h"
 #include "reports/import/importers.h"
 #include "reports/import/references.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {
@@ -30,6 +31,12 @@ void refuse_other_programs(const TrainerSettings& settings) {
     const std::string key = key_below(settings, section);
     if (!key.empty()) refuse_other_training(settings, key, training);
   }
+  const std::string ppo = key_below(settings, "ppo");
+  if (!ppo.empty())
+    throw_bad_input(
+        settings.place_of(ppo) +
+        ": PPO of NeMo RL, which has a value model, is not read; state the run in words instead (sextant "
+        "predict --algorithm ppo --model, --prompts, --train, --rollout and so on)");
 }
 
 // Defaults of the file that all examples extend, as far as they are not the readers' own.

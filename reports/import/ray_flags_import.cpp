@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "core/json_value.h"
+#include "core/text.h"
+#include "core/units.h"
 #include "reports/import/importers.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {
@@ -151,6 +154,10 @@ RunFacts read_ray_run(RunSettings& run) {
   }
   read_ray_gpus(settings, facts);
   take_batches(settings, kRayBatches, facts);
+  if (settings.has("algo.dynamic_filtering_enable") && settings.flag("algo.dynamic_filtering_enable", false))
+    facts.notes.emplace_back(
+        "algo.dynamic_filtering_enable: responses that the filter drops are generated too, which "
+        "is not planned");
   take_steps(settings.count("train.batch_size", 128), "train.batch_size", facts);
   return facts;
 }
@@ -235,6 +242,20 @@ bool computes_log_probs(const TrainerSettings& settings, const RunFacts& facts, 
   return !uses_engine && !is_reused;
 }
 
+// Prompts whose responses are thrown away are generated too.
+void note_oversampling(const TrainerSettings& settings, RunFacts& facts) {
+  const int sampled =
+      settings.has("over-sampling-batch-size") ? settings.count("over-sampling-batch-size", 1) : facts.prompts;
+  if (sampled > facts.prompts)
+    facts.notes.push_back("over-sampling-batch-size: generation makes up to " +
+                          format_number(1.0 * sampled / facts.prompts) +
+                          " times the responses that are trained, which is not planned");
+  if (settings.has("dynamic-sampling-filter-path"))
+    facts.notes.emplace_back(
+        "dynamic-sampling-filter-path: responses that the filter drops are generated too, which "
+        "is not planned");
+}
+
 RunFacts read_slime_run(RunSettings& run) {
   const TrainerSettings& settings = run.settings;
   const Json* loss = settings.find("loss-type");
@@ -251,6 +272,7 @@ RunFacts read_slime_run(RunSettings& run) {
   read_slime_mode(run, facts);
   read_slime_gpus(settings, facts);
   take_batches(settings, kSlimeBatches, facts);
+  note_oversampling(settings, facts);
   read_slime_steps(settings, facts);
   facts.has_old_log_prob = computes_log_probs(settings, facts, estimator);
   const std::string granularity = settings.text("recompute-granularity", "");
@@ -262,6 +284,10 @@ RunFacts read_slime_run(RunSettings& run) {
 // The same flags, with switches of its own for the rollout and for the pass of log-probabilities.
 RunFacts read_miles_run(RunSettings& run) {
   const TrainerSettings& settings = run.settings;
+  const std::string backend = settings.has("train-backend") ? settings.text("train-backend", "") : "megatron";
+  if (backend != "megatron")
+    throw_bad_input(settings.place_of("train-backend") + ": expected megatron, got " + in_quotes(backend) +
+                    ": the other trainers of miles are not read");
   RunFacts facts = read_slime_run(run);
   facts.profile = "miles";
   if (settings.has("fully-async") && settings.flag("fully-async", false)) {

@@ -351,6 +351,8 @@ ArealDegrees areal_degrees(const std::string& backend, const std::string& place)
     *degree = number;
     at = next;
   }
+  if (is_split && degrees.expert_tensor == 0)
+    degrees.expert_tensor = 1;  // what AReaL takes for "ffn:" without "t"
   return degrees;
 }
 

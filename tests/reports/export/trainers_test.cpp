@@ -435,6 +435,7 @@ TEST(TrainerScripts, DegreesOfAReaLAreThoseOfItsGrammar) {
   EXPECT_EQ(split.gpus(), 32);
   EXPECT_EQ(split.experts, 4);
   EXPECT_EQ(split.expert_tensor, 1);
+  EXPECT_EQ(areal_degrees("megatron:(attn:d4p4t2|ffn:d2p4e4)", "x").expert_tensor, 1);  // not the stage's
   for (const char* bad : {"", "fsdp", "fsdp:", "fsdp:d", "fsdp:x4", "fsdp:d0", "megatron:(attn:d4|ffn:c2)"})
     EXPECT_THROW((void)areal_degrees(bad, "x"), Error) << bad;
 }

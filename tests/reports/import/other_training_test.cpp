@@ -38,6 +38,9 @@ TEST(OtherTraining, SectionsOfNemoRlSayTheProgram) {
               HasSubstr("trains by DPO"));
   EXPECT_THAT(refusal_of("nemo-rl", "run.yaml", "distillation:\n  topk_logits_k: 64\n" + policy),
               HasSubstr("trains by distillation"));
+  EXPECT_THAT(
+      refusal_of("nemo-rl", "run.yaml", "ppo:\n  num_prompts_per_step: 8\n" + policy),
+      HasSubstr("run.yaml:2: ppo.num_prompts_per_step: PPO of NeMo RL, which has a value model, is not read"));
   EXPECT_EQ(refusal_of("nemo-rl", "run.yaml", "grpo:\n  num_prompts_per_step: 8\n" + policy), "");
   EXPECT_EQ(refusal_of("nemo-rl", "run.yaml", policy), "");  // what it extends is not there
 }
@@ -48,6 +51,13 @@ TEST(OtherTraining, TheLossOfSlimeSaysIt) {
   EXPECT_THAT(refusal_of("slime", "run.sh", launch + "sft_loss"),
               HasSubstr("run.sh:1: loss-type: the configuration trains by supervised fine-tuning"));
   EXPECT_EQ(refusal_of("slime", "run.sh", launch + "policy_loss"), "");
+}
+
+TEST(OtherTraining, OtherTrainersOfMilesAreNotRead) {
+  const std::string launch = "python3 train.py --hf-checkpoint /x/Qwen3-4B --train-backend ";
+  EXPECT_THAT(refusal_of("miles", "run.sh", launch + "fsdp"),
+              HasSubstr("run.sh:1: train-backend: expected megatron, got \"fsdp\""));
+  EXPECT_EQ(refusal_of("miles", "run.sh", launch + "megatron"), "");
 }
 
 // examples/math/gsm8k_sft.yaml and alignment/hhrlhf_rw.yaml of AReaL 1.0.4 have no engines.

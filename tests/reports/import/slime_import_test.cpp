@@ -38,6 +38,15 @@ TEST(SlimeImport, ColocatedRunsAreSynchronous) {
   EXPECT_THAT(facts.notes, IsEmpty());
 }
 
+TEST(SlimeImport, SaysThatMoreIsGeneratedThanTrained) {
+  const RunFacts facts = facts_of("train.py",
+                                  "--colocate --rollout-batch-size 16 --rollout-max-response-len 512 "
+                                  "--over-sampling-batch-size 40 --dynamic-sampling-filter-path x.y");
+  EXPECT_THAT(facts.notes, Contains(HasSubstr("over-sampling-batch-size: generation makes up to 2.50 times")));
+  EXPECT_THAT(facts.notes,
+              Contains(HasSubstr("dynamic-sampling-filter-path: responses that the filter drops")));
+}
+
 TEST(SlimeImport, TheProgramAndTheRolloutSayTheMode) {
   const std::string flags = "--rollout-num-gpus 8 --rollout-max-response-len 512 ";
   const RunFacts one_off = facts_of("train_async.py", flags);
