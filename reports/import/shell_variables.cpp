@@ -96,7 +96,7 @@ std::string ShellVariables::expand_default(const std::string& name, std::string_
                                            std::string_view inside) {
   const bool counts_empty = rest.front() == ':';
   const char sign = rest.size() > (counts_empty ? 1U : 0U) ? rest[counts_empty ? 1 : 0] : '\0';
-  const std::string_view other = rest.substr(counts_empty ? 2 : 1);
+  const std::string_view other = sign == '\0' ? "" : rest.substr(counts_empty ? 2 : 1);
   const std::optional<std::string> value = value_of(name);
   const bool is_there = value && !(counts_empty && value->empty());
   if (sign == '+') return is_there ? expand_all(other) : "";

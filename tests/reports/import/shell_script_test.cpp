@@ -160,6 +160,10 @@ TEST(ShellScriptReader, RefusesWhatHasNoEndWithItsLine) {
   EXPECT_THAT(launched("run x\n'"), ElementsAre("run", "x"));  // after the launch
 }
 
+TEST(ShellScriptReader, AColonAloneIsNoDefault) {
+  EXPECT_THAT(launched("A=1\nrun ${A:} ${B:}"), ElementsAre("run", "${A:}", "${B:}"));
+}
+
 TEST(ShellScriptReader, StopsAtEndlessDefaults) {
   EXPECT_THAT(launched("A='${A}'\nB=$A\nrun $B"), ElementsAre("run", "${A}"));
   std::string deep = "x";
