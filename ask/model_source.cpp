@@ -171,7 +171,7 @@ FoundModel find_model(const std::string& stated, const Facts& facts, const fs::p
   }
   if (copied) {
     copied->notes.push_back(name + " is taken to have the shape of " + copied->model.name +
-                            "; its precision is not taken from its name.");
+                            ", and nothing else from its name, such as a precision.");
     return std::move(*copied);
   }
   refuse(text, name, facts, cache);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "ask/framework.h"
-#include "ask/plan/plan_search.h"
 #include "calibrate/spelling.h"
 #include "core/units.h"
 #include "planner/exact/exact.h"
@@ -31,17 +30,25 @@ double used_share(const Prediction& prediction, const Cluster& cluster) {
   return used_s / (prediction.iteration_s * cluster.device_count());
 }
 
+// Gives the request a part of its budget, of no more than the usual seconds: advice must not take longer for a long search.
+void shorten(PlanRequest& request, double part) {
+  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
+  Budget whole = has_budget ? request.budget : Budget{kPortfolioBudget_s, 0};
+  whole.seconds = std::min(whole.seconds, kPortfolioBudget_s);
+  request.budget = part_of(whole, part);
+  request.costing_deadline.reset();
+  if (request.budget.seconds <= 0) return;
+  request.costing_deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                             std::chrono::duration<double>(request.budget.seconds));
+}
+
 // A search with a part of the budget for another workflow on the same cluster.
 PlanResult short_search(const PlanInputs& asked, const FrameworkProfile* profile, const Workflow& workflow,
                         double part) {
   const PlanRequest& request = asked.request;
   PlanRequest own = with_inputs(request, request.cluster, workflow, request.coefficients);
-  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
-  own.budget = part_of(has_budget ? request.budget : Budget{kPortfolioBudget_s, 0}, part);
-  own.costing_deadline =
-      std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                             std::chrono::duration<double>(own.budget.seconds));
-  if (own.budget.seconds <= 0) own.costing_deadline.reset();
+  shorten(own, part);
   if (profile != nullptr) take_profile(*profile, LayoutRules::as_framework, own);
   return asked.planner.plan(own);
 }
@@ -60,18 +67,15 @@ std::vector<std::string> other_trainers(const PlanQuestion& question, const Plan
   return names;
 }
 
-// A search with a part of the budget for the same question about another trainer; null if it cannot be asked.
+// The same for another trainer; null if the question cannot be asked of it.
 std::optional<PlanResult> plan_of_trainer(PlanQuestion question, const std::string& trainer, double part) {
   question.planner.warm_start.clear();
   question.inputs.framework = trainer;
   question.inputs.save_inputs.clear();
-  PlannerOptions& options = question.planner;
-  if (options.evaluations) *options.evaluations = part_of({0, *options.evaluations}, part).evaluations;
-  if (options.budget_s || !options.evaluations)
-    options.budget_s = part * options.budget_s.value_or(kPortfolioBudget_s);
   try {
-    const PlanInputs asked(question, load_inputs(question.inputs));
-    return search_once(asked.planner, asked.request).result;
+    PlanInputs asked(question, load_inputs(question.inputs));
+    shorten(asked.request, part);
+    return asked.planner.plan(asked.request);
   } catch (const Error&) {  // for example LoRA, which this trainer does not have
     return std::nullopt;
   }

@@ -109,7 +109,8 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     if (answer.result.outcome == PlanOutcome::infeasible)
       advice = advice_without_plan(asked.request, asked.profile_in_force(options), answer);
     if (!advice.plan) {
-      if (answer.result.outcome == PlanOutcome::infeasible && asked.planner.name == "portfolio")
+      const bool is_over = answer.result.outcome != PlanOutcome::infeasible || answer.record.was_interrupted;
+      if (!is_over && asked.planner.name == "portfolio")
         advice.text += gain_of_another_trainer(options, asked, nullptr);
       return report_no_plan(options, answer, advice.text);
     }
@@ -127,7 +128,7 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
                  "sextant: warning: the search was short (%llu plans); a larger --budget may find better\n",
                  static_cast<unsigned long long>(result.candidates));
   if (options.any_layout && asked.planner.traits.has_layout_rules) say({cost_of_limits(asked, result)});
-  if (asked.planner.name == "portfolio") {
+  if (asked.planner.name == "portfolio" && !answer.record.was_interrupted) {
     const std::string faster = gain_of_synchronous(asked, asked.profile_in_force(options), result);
     if (!faster.empty()) say({faster});
     const std::string other = gain_of_another_batch(asked, asked.profile_in_force(options), result);

@@ -233,9 +233,9 @@ double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens, d
     elements = 2 * heads * model.head_dim;
   }
   double states = 0;
-  if (model.mlp_layers > 0 && !model.linear_attention) elements *= 1 - 1.0 * model.mlp_layers / model.layers;
+  const int others = model.mlp_layers + (model.linear_attention ? model.linear_attention->layers : 0);
+  elements *= 1 - static_cast<double>(others) / model.layers;
   if (const auto& linear = model.linear_attention) {
-    elements *= 1 - static_cast<double>(linear->layers + model.mlp_layers) / model.layers;
     const double values = static_cast<double>(linear->value_heads) * linear->value_dim;
     const double matrices = values * linear->key_dim,
                  last_tokens = (2.0 * linear->key_heads * linear->key_dim + values) * (linear->convolution - 1);

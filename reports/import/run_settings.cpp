@@ -51,16 +51,14 @@ bool is_unset_array(std::string_view word) {
 // The word without outputs of commands, which have blanks: "$(dirname "$0")/train.py" becomes "/train.py".
 std::string without_outputs(std::string_view word) {
   std::string out;
-  for (std::size_t at = 0; at < word.size();) {
-    const bool is_output = word.substr(at).starts_with("$(");
-    const std::size_t end = is_output ? closing_bracket(word, at + 1) : std::string_view::npos;
-    if (end == std::string_view::npos) {
-      out += word[at++];
-    } else {
-      at = end + 1;
-    }
+  std::size_t at = 0;
+  for (std::size_t begin = 0; (begin = word.find("$(", at)) != std::string_view::npos;) {
+    const std::size_t end = closing_bracket(word, begin + 1);
+    if (end == std::string_view::npos) break;
+    out += word.substr(at, begin - at);
+    at = end + 1;
   }
-  return out;
+  return out + std::string(word.substr(at));
 }
 
 class SettingsReader {
@@ -286,16 +284,14 @@ class SettingsReader {
 
   [[nodiscard]] std::size_t program_at(const ShellCommand& command) const {
     for (std::size_t i = 0; i < command.size(); ++i) {
-      for (const std::string_view part : source_->programs) {
-        const std::string& text = command[i].text;
-        if (!source_->toml_parts.empty()) {
-          if (text == part) return i;
-          continue;
-        }
-        const std::string plain = without_outputs(text);
-        const bool is_word = !override_key(text) && plain.find_first_of(" \n") == std::string::npos;
-        if (is_word && plain.find(part) != std::string::npos) return i;
-      }
+      const std::string& text = command[i].text;
+      const bool is_whole = !source_->toml_parts.empty();
+      const std::string plain = is_whole ? text : without_outputs(text);
+      if (!is_whole && (override_key(text) || plain.find_first_of(" \n") != std::string::npos)) continue;
+      const auto is_named = [&](std::string_view part) {
+        return is_whole ? text == part : plain.find(part) != std::string::npos;
+      };
+      if (std::any_of(source_->programs.begin(), source_->programs.end(), is_named)) return i;
     }
     return command.size();
   }

@@ -43,9 +43,7 @@ class Tokens {
     if (c == '\\') {
       if (at_ + 1 < text_.size() && text_[at_ + 1] != '\n') add(text_[at_ + 1]);
       at_ = std::min(at_ + 2, text_.size());
-    } else if (c == '\'') {
-      quoted(c);
-    } else if (c == '"') {
+    } else if (c == '\'' || c == '"') {
       quoted(c);
     } else if (c == '$') {
       expansion();
@@ -127,9 +125,13 @@ Holds compared(const std::string& sign, const Token& left, const Token& right, b
 
 // The words between the brackets of a test.
 Holds test_of(std::vector<Token> words, bool has_patterns) {
-  if (words.size() > 1 && words.front().text == "!" && !words.front().is_quoted) {
-    words.erase(words.begin());
-    return not_of(test_of(std::move(words), has_patterns));
+  const auto is_sign = [](const Token& word) { return word.text == "!" && !word.is_quoted; };
+  const auto first = std::find_if_not(words.begin(), words.end(), is_sign);
+  if (first != words.begin() && first != words.end()) {
+    const bool is_negated = (first - words.begin()) % 2 == 1;
+    words.erase(words.begin(), first);
+    const Holds holds = test_of(std::move(words), has_patterns);
+    return is_negated ? not_of(holds) : holds;
   }
   if (words.size() == 1) return is_known_word(words[0].text) ? Holds(!words[0].text.empty()) : std::nullopt;
   if (words.size() == 2 && is_known_word(words[1].text)) {
@@ -159,32 +161,44 @@ class Condition {
     return is_there;
   }
 
+  using Part = Holds (Condition::*)(int depth);
+
   // Commands one after the other: the last one counts.
   Holds list(int depth) {
-    Holds holds = any_of(depth);
+    Holds holds = any_of(&Condition::command, depth);
     while (take(";")) {
       if (at_ == tokens_.size() || is_at("}") || is_at(")")) break;
-      holds = any_of(depth);
+      holds = any_of(&Condition::command, depth);
     }
     return holds;
   }
 
-  Holds any_of(int depth) {
-    Holds holds = all_of(depth);
-    while (take("||")) holds = either(holds, all_of(depth));
-    return holds;
-  }
+  // Inside [[ ]].
+  Holds tests(int depth) { return any_of(&Condition::test, depth); }
 
-  Holds all_of(int depth) {
-    Holds holds = one(depth);
-    while (take("&&")) holds = both(holds, one(depth));
-    return holds;
-  }
-
-  Holds one(int depth) {
+  // Parts with "&&" and "||" between them.
+  Holds any_of(Part part, int depth) {
     constexpr int kMaxBrackets = 50;
     if (depth > kMaxBrackets) return fail();
-    if (take("!")) return not_of(one(depth + 1));
+    Holds holds = all_of(part, depth);
+    while (take("||")) holds = either(holds, all_of(part, depth));
+    return holds;
+  }
+
+  Holds all_of(Part part, int depth) {
+    Holds holds = (this->*part)(depth);
+    while (take("&&")) holds = both(holds, (this->*part)(depth));
+    return holds;
+  }
+
+  Holds command(int depth) {
+    bool is_negated = false;
+    while (take("!")) is_negated = !is_negated;
+    const Holds holds = plain_command(depth);
+    return is_negated ? not_of(holds) : holds;
+  }
+
+  Holds plain_command(int depth) {
     if (take("{")) return closed(list(depth + 1), "}");
     if (take("(")) return closed(list(depth + 1), ")");
     if (take("[[")) return closed(tests(depth + 1), "]]");
@@ -193,6 +207,11 @@ class Condition {
     if (take("false")) return false;
     while (at_ < tokens_.size() && !is_end()) ++at_;  // a program, with a pipe behind it or not
     return std::nullopt;
+  }
+
+  Holds test(int depth) {
+    if (take("(")) return closed(tests(depth + 1), ")");
+    return test_of(words_to("]]"), true);
   }
 
   [[nodiscard]] bool is_end() const {
@@ -213,24 +232,6 @@ class Condition {
     return words;
   }
 
-  // Inside [[ ]].
-  Holds tests(int depth) {
-    Holds holds = all_tests(depth);
-    while (take("||")) holds = either(holds, all_tests(depth));
-    return holds;
-  }
-
-  Holds all_tests(int depth) {
-    Holds holds = one_test(depth);
-    while (take("&&")) holds = both(holds, one_test(depth));
-    return holds;
-  }
-
-  Holds one_test(int depth) {
-    if (take("(")) return closed(tests(depth + 1), ")");
-    return test_of(words_to("]]"), true);
-  }
-
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
 };
@@ -248,12 +249,16 @@ std::optional<bool> shell_condition(std::string_view text, ShellVariables& varia
   return Condition(Tokens(text, variables).read()).read();
 }
 
-bool ShellBlocks::run() const {
-  return std::all_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.runs; });
-}
+bool ShellBlocks::run() const { return blocks_.empty() || (blocks_.back().outer_run && blocks_.back().runs); }
 
 bool ShellBlocks::are_certain() const {
-  return std::all_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.is_certain; });
+  return blocks_.empty() || (blocks_.back().outer_are_certain && blocks_.back().is_certain);
+}
+
+void ShellBlocks::open(Block block) {
+  block.outer_run = run();
+  block.outer_are_certain = are_certain();
+  blocks_.push_back(std::move(block));
 }
 
 // A branch that may run does not decide about those after it.
@@ -274,7 +279,7 @@ void ShellBlocks::open_case(std::string word) {
   Block block{Kind::choice, false, true};
   block.word = std::move(word);
   block.is_between = true;
-  blocks_.push_back(std::move(block));
+  open(std::move(block));
 }
 
 void ShellBlocks::begin_branch(const std::vector<std::string>& patterns) {

@@ -28,12 +28,12 @@ class ShellBlocks {
   // Whether that is known.
   [[nodiscard]] bool are_certain() const;
 
-  void open_if() { blocks_.push_back({}); }
+  void open_if() { open({}); }
   // An "if" or "elif" with this condition; absent: not known.
   void then(std::optional<bool> condition);
   void otherwise();
   // A body is read once, and may run more often or never.
-  void open_loop() { blocks_.push_back({Kind::loop, true, false}); }
+  void open_loop() { open({Kind::loop, true, false}); }
   void open_case(std::string word);
   // The next branch of a "case", with all its patterns.
   void begin_branch(const std::vector<std::string>& patterns);
@@ -55,7 +55,9 @@ class ShellBlocks {
     bool was_unknown = false;
     std::string word = {};  // of a "case"
     bool is_between = false;
+    bool outer_run = true, outer_are_certain = true;  // the blocks around it, when it was opened
   };
+  void open(Block block);
   static void choose(Block& block, std::optional<bool> holds);
 
   std::vector<Block> blocks_;

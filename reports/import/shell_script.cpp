@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "reports/import/shell_blocks.h"
@@ -394,8 +395,9 @@ class ScriptReader {
       if (!has_line_) choice_line_ = word.line;
       is_condition_begun_ = true;
     } else if (text == "then") {
-      const std::size_t from = std::min(condition_begin_, begin);
-      blocks_.then(shell_condition(text_.substr(from, begin - from), variables_));
+      const std::optional<std::size_t> from = std::exchange(condition_begin_, std::nullopt);
+      blocks_.then(from && *from <= begin ? shell_condition(text_.substr(*from, begin - *from), variables_)
+                                          : std::nullopt);
     } else if (text == "else") {
       blocks_.otherwise();
     } else if (is_one_of(kLoops, text)) {
@@ -412,13 +414,18 @@ class ScriptReader {
   // A variable that gets another value in a branch of which it is not known whether it runs.
   void note_choice(const std::string& name) {
     has_line_ = true;
-    if (std::find(choices_.begin(), choices_.end(), name) == choices_.end()) choices_.push_back(name);
+    choices_.insert(name);
   }
 
   void note_choices() {
     if (choices_.empty()) return;
+    constexpr std::size_t kMaxNames = 12;
     std::string names;
-    for (const std::string& name : choices_) names += (names.empty() ? "" : ", ") + name;
+    std::size_t count = 0;
+    for (const std::string& name : choices_) {
+      if (++count <= kMaxNames) names += (names.empty() ? "" : ", ") + name;
+    }
+    if (count > kMaxNames) names += " and " + std::to_string(count - kMaxNames) + " others";
     out_.notes.push_back(file_ + ":" + std::to_string(choice_line_) +
                          ": which branches and loops run is not known, so the last assignment counts of " +
                          names + " (--set NAME=VALUE states one)");
@@ -443,11 +450,11 @@ class ScriptReader {
   std::vector<std::string> list_;
   std::vector<Pending> pending_;
   ShellBlocks blocks_;
-  std::vector<std::string> patterns_;  // of the next branch of a "case"
-  std::size_t condition_begin_ = 0;    // in the text
+  std::vector<std::string> patterns_;           // of the next branch of a "case"
+  std::optional<std::size_t> condition_begin_;  // in the text, of an "if" or "elif" without its "then"
   bool is_condition_begun_ = false;
-  std::vector<std::string> choices_;  // variables that not known branches assign
-  int choice_line_ = 1;               // of the first such branch
+  std::set<std::string> choices_;  // variables that not known branches assign
+  int choice_line_ = 1;            // of the first such branch
   bool has_line_ = false, is_done_ = false;
 };
 

@@ -77,7 +77,7 @@ TEST_F(ModelSource, ShippedConfigs) {
 TEST_F(ModelSource, CopiesInAnotherPrecisionAndFineTunedOnes) {
   const FoundModel copy = find("Qwen/Qwen3-30B-A3B-Instruct-2507-FP8");
   EXPECT_EQ(copy.model.experts, find("Qwen3-30B-A3B").model.experts);
-  EXPECT_THAT(copy.notes, Contains(HasSubstr("its precision is not taken from its name")));
+  EXPECT_THAT(copy.notes, Contains(HasSubstr("is taken to have the shape of Qwen3-30B-A3B, and nothing else")));
   EXPECT_EQ(find("me/qwen3-8b-sft").model.layers, 36);
   EXPECT_EQ(find("me/Qwen3-0.6B-Reverse-Text-SFT").model.layers, 28);
   EXPECT_THAT(refused("me/my-model-FP8"), HasSubstr("is not known"));

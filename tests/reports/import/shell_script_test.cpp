@@ -146,6 +146,32 @@ TEST(ShellScriptReader, LeavesOutWhatDoesNotRun) {
   EXPECT_THAT(read.notes, IsEmpty());
 }
 
+// However deep, and however many.
+TEST(ShellScriptReader, ConditionsMayBeNestedAndLong) {
+  const auto times = [](const std::string& text, int count) {
+    std::string all;
+    for (int i = 0; i < count; ++i) all += text;
+    return all;
+  };
+  constexpr int kMany = 100'000;
+  for (const char* part : {"( ", "! ", "{ "}) {
+    EXPECT_THAT(launched("if " + times(part, kMany) + "[ a ]; then X=1; fi\nrun $X"), ElementsAre("run", "1"));
+    EXPECT_THAT(launched("if [[ " + times(part, kMany) + "a ]]; then X=1; fi\nrun $X"),
+                ElementsAre("run", "1"));
+  }
+  EXPECT_THAT(launched(times("if [ a ]; then ", kMany) + "X=1\n" + times("fi\n", kMany) + "run $X"),
+              ElementsAre("run", "1"));
+  EXPECT_THAT(launched("if [ a ]\n" + times("then X=1\n", kMany) + "fi\nrun $X"), ElementsAre("run", "1"));
+  EXPECT_THAT(launched("if ! ! [ ! ! a ]; then X=1; else X=2; fi\nrun $X"), ElementsAre("run", "1"));
+}
+
+TEST(ShellScriptReader, NamesAFewOfManyChoices) {
+  std::string script = "if ask; then\n";
+  for (int i = 0; i < 30; ++i) script += "A" + std::to_string(i) + "=(x)\n";
+  const ShellScript read = read_shell(script + "fi\nrun", "a.sh", {}, starts_with_run);
+  EXPECT_THAT(read.notes, ElementsAre(HasSubstr(" and 18 others (--set")));
+}
+
 TEST(ShellScriptReader, AProbeForAscendFindsNone) {
   EXPECT_THAT(launched("D=${D:-$(python3 -c 'import torch_npu' 2>/dev/null && echo npu || echo gpu)}\nrun $D"),
               ElementsAre("run", "gpu"));
