@@ -79,7 +79,7 @@ std::string name_of_original(const std::string& name) {
   const std::string lower = lower_case(name);
   for (const std::string_view end :
        {"-fp8", "-fp8-dynamic", "-int4", "-int8", "-awq", "-gptq-int4", "-gptq-int8", "-nvfp4", "-mxfp4",
-        "-w8a8", "-w4a16", "-sft", "-rl", "-dpo"}) {
+        "-w8a8", "-w4a16", "-base", "-instruct", "-sft", "-rl", "-dpo"}) {
     if (lower.ends_with(end)) return name.substr(0, name.size() - end.size());
   }
   return "";

@@ -67,18 +67,10 @@ Model ConfiguredModels::find(const std::string& configured, const std::string& g
   }
 }
 
-// "Qwen/Qwen3-8B" is a name; "/data/models/Qwen3-8B" and "$HOME/Qwen3-8B" are paths. A base model has the shape of
-// the model that was made from it.
+// "Qwen/Qwen3-8B" is a name; "/data/models/Qwen3-8B" and "$HOME/Qwen3-8B" are paths.
 std::string ConfiguredModels::known_name(const std::string& configured, const std::string& last) {
   if (facts_.has_model(configured)) return configured;
   if (facts_.has_model(last)) return last;
-  for (const std::string_view end : {"-Base", "-Instruct"}) {
-    if (!last.ends_with(end)) continue;
-    const std::string name = last.substr(0, last.size() - end.size());
-    if (!facts_.has_model(name)) continue;
-    notes.push_back(last + " is taken to have the shape of " + name);
-    return name;
-  }
   return configured;
 }
 
