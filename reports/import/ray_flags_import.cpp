@@ -290,6 +290,7 @@ RunFacts read_miles_run(RunSettings& run) {
                     ": the other trainers of miles are not read");
   RunFacts facts = read_slime_run(run);
   facts.profile = "miles";
+  if (settings.integer("lora-rank", 0) > 0) facts.without_effect.emplace_back("megatron-to-hf-mode");
   if (settings.has("fully-async") && settings.flag("fully-async", false)) {
     facts.mode = Mode::asynchronous;
     facts.staleness = settings.count("max-weight-staleness", 1);
@@ -342,8 +343,10 @@ Importer openrlhf_importer() {
 
 Importer miles_importer() {
   UnneededSettings unneeded = slime_unneeded();
-  unneeded.without_effect.insert(unneeded.without_effect.end(),
-                                 {"tito-model", "dumper-*", "use-mlflow", "mlflow-*"});
+  unneeded.without_effect.insert(
+      unneeded.without_effect.end(),
+      {"tito-model", "dumper-*", "use-mlflow", "mlflow-*", "lora-alpha", "lora-dropout", "lora-type",
+       "lora-adapter-path", "lora-sync-from-tensor", "target-modules", "exclude-modules"});
   unneeded.neutral.insert(
       unneeded.neutral.end(),
       {{"train-backend", "megatron"}, {"offload-train-target", "cpu"}, {"qkv-format", "thd"}});

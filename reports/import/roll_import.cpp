@@ -146,6 +146,7 @@ UnneededSettings roll_unneeded() {
                         "validation.*",
                         "val_*",
                         "*.model_args.*",
+                        "lora_*",  // variables of the examples, which roles refer to
                         "*.data_args.*",
                         "*.generating_args.*",
                         "*.training_args.learning_rate",

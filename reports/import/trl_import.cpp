@@ -147,6 +147,7 @@ UnneededSettings trl_unneeded() {
                         "vllm_server_*",
                         "vllm_group_port",
                         "vllm_importance_sampling_*",
+                        "lora_r",  // read if use_peft is on
                         "lora_alpha",
                         "lora_dropout",
                         "lora_target*",

@@ -290,6 +290,27 @@ void write_roll_batches(const RollRole& role, const TrainerConfig& config, const
                  execution.micro_batch_tokens > 0 ? "load_balance" : "none");
 }
 
+// The engine has to be told of the actor's adapters, and vLLM wants the names of modules.
+void write_roll_adapters(const RollRole& role, const TrainerConfig& config, TrainerSettings& settings) {
+  const bool is_engine = std::string_view(role.name) == "actor_infer";
+  if (!is_engine && !roll_trains(role)) return;
+  const std::string task = is_engine ? task_names::kActorTraining : role.tasks.front();
+  const int rank = config.tasks.at(task).options.execution.lora_rank;
+  if (rank == 0) return;
+  const std::string root = std::string(role.name) + ".model_args.";
+  settings.set(root + "lora_target",
+               is_engine ? "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj" : "all-linear");
+  settings.set(root + "lora_rank", rank);
+}
+
+// A role has adapters if it names their modules (roll/configs/model_args.py).
+int read_roll_adapters(const std::string& role, const TrainerSettings& settings) {
+  const Json* target = settings.find(role + "model_args.lora_target");
+  constexpr int kUsualRank = 8;
+  const bool has_adapters = target != nullptr && !target->is_null() && !target->empty();
+  return has_adapters ? settings.count(role + "model_args.lora_rank", kUsualRank) : 0;
+}
+
 void write_roll_role(const RollRole& role, const TrainerConfig& config, const TrainerProblem& problem,
                      TrainerSettings& settings) {
   const TrainerTask& task = config.tasks.at(role.tasks.front());
@@ -300,6 +321,7 @@ void write_roll_role(const RollRole& role, const TrainerConfig& config, const Tr
   if (!precision_to_state(problem.workflow).empty())
     settings.set(std::string(role.name) + ".model_args.dtype",
                  std::string(name_of(problem.workflow.precision)));
+  write_roll_adapters(role, config, settings);
   if (std::string_view(role.name) == "actor_infer") {
     write_rows(kRollEngine, root, task, settings);
     settings.set(root + "gpu_memory_utilization", engine_fraction(role.tasks.front(), config, problem));
@@ -456,6 +478,7 @@ void read_roll_role(const RollRole& role, const TrainerSettings& settings, const
     } else {
       read_rows(kRollLayout, root, settings, task);
       const bool trains = kind == TaskKind::training, is_fsdp = strategy.starts_with("fsdp2");
+      if (trains) task.options.execution.lora_rank = read_roll_adapters(std::string(role.name) + ".", settings);
       if (is_fsdp) read_roll_fsdp(std::string(role.name) + ".", trains, settings, task);
       if (trains && !is_fsdp) read_rows(kRollTraining, root, settings, task);
       read_roll_batches(std::string(role.name) + ".", kind, settings, task.options);

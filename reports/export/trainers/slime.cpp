@@ -55,6 +55,7 @@ std::string settle_slime(Plan& plan, const Workflow& workflow, const FrameworkPr
       continue;
     }
     if (workflow.has_task(task_names::kCriticTraining)) planned.execution.offload_weights = true;
+    if (task.name == task_names::kCriticTraining) planned.execution.lora_rank = 0;  // adapters are the actor's
     if (task.kind != TaskKind::inference) continue;
     if (!counts_tokens) {
       planned.execution.micro_batch_tokens = 0;
@@ -103,6 +104,15 @@ void write_slime_megatron(const TrainerConfig& config, TrainerSettings& settings
   if (task.options.recompute != Recompute::full) return;
   settings.set("recompute-method", "uniform");
   settings.set("recompute-num-layers", 1);
+}
+
+// miles needs the modules and Megatron-Bridge for adapters (miles/utils/arguments.py, backends/megatron_utils/model.py).
+void write_miles_adapters(const TrainerConfig& config, TrainerSettings& settings) {
+  const int rank = config.tasks.at(kSlimeTrainer).options.execution.lora_rank;
+  if (rank == 0) return;
+  settings.set("lora-rank", rank);
+  settings.set("target-modules", "all-linear");
+  settings.set("megatron-to-hf-mode", "bridge");
 }
 
 void write_slime_batches(const TrainerConfig& config, const Workflow& workflow, TrainerSettings& settings) {
@@ -274,6 +284,7 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
   write_slime_gpus(config, workflow, script.settings);
   write_slime_engine(config, problem, script.settings);
   write_slime_megatron(config, script.settings);
+  if (is_miles(problem)) write_miles_adapters(config, script.settings);
   write_slime_batches(config, workflow, script.settings);
   write_slime_precision(workflow, script);
   script.notes.emplace_back("Run it in a checkout of " + problem.profile.family + " " +
@@ -321,6 +332,7 @@ void read_slime_actor(const TrainerSettings& settings, const TrainerProblem& pro
   const bool is_on_by_default =
       settings.flag("colocate", false) || problem.workflow.has_task(task_names::kCriticTraining);
   execution.offload_weights = read_slime_switch(settings, "offload-train", is_on_by_default);
+  if (is_miles(problem)) execution.lora_rank = settings.integer("lora-rank", 0);
   const std::string granularity = settings.text("recompute-granularity", "");
   task.options.recompute = granularity == "full"        ? Recompute::full
                            : granularity == "selective" ? Recompute::selective
@@ -345,6 +357,7 @@ void read_slime_others(const TrainerSettings& settings, const TrainerProblem& pr
     TrainerTask& task = config.tasks.at(named.name);
     TaskPlan options = task.options;
     task = actor;
+    task.options.execution.lora_rank = 0;
     if (named.kind == TaskKind::training) continue;
     options.execution.context_parallel = of.context_parallel;
     options.execution.expert_parallel = of.expert_parallel;

@@ -101,6 +101,12 @@ void write_trl_batches(const TrainerConfig& config, const TrainerProblem& proble
                std::max(1, prompts_per_step(workflow) * workflow.responses_per_prompt /
                                (training.data_parallel * training.options.micro_batch_sequences)));
   settings.set("gradient_checkpointing", training.options.recompute == Recompute::full ? "true" : "false");
+  const int adapters = training.options.execution.lora_rank;
+  if (adapters > 0) {
+    settings.set("use_peft", true);
+    settings.set("lora_r", adapters);
+    settings.set("lora_target_modules", "all-linear");
+  }
   constexpr double kKlPenalty = 0.04;  // any: it adds the reference
   settings.set("beta", workflow.has_task(task_names::kReferenceInference) ? kKlPenalty : 0.0);
   const bool has_pass = workflow.has_task(task_names::kOldLogProb);
@@ -183,6 +189,13 @@ void read_trl_pools(const TrainerSettings& settings, const TrainerProblem& probl
   engine.pool = take_pool("rollout", 1, engine.tensor_parallel * replicas, problem.cluster, config);
 }
 
+// The rank has a default of its own (trl/trainer/model_config.py).
+int read_trl_adapters(const TrainerSettings& settings) {
+  constexpr int kUsualRank = 16;
+  const bool has_adapters = settings.has("use_peft") && settings.flag("use_peft", false);
+  return has_adapters ? settings.count("lora_r", kUsualRank) : 0;
+}
+
 void read_trl_trainer(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config) {
   const bool is_sharded = settings.flag("use_deepspeed", true);
   const int zero_stage = is_sharded ? settings.integer("zero_stage", 2) : 0;
@@ -196,6 +209,7 @@ void read_trl_trainer(const TrainerSettings& settings, const TrainerProblem& pro
     read_rows(kTrlBatches, "", settings, task);
     if (named.kind == TaskKind::training) {
       execution.zero_stage = zero_stage;
+      execution.lora_rank = read_trl_adapters(settings);
       execution.offload_optimizer = settings.text("offload_optimizer_device", "none") == "cpu";
       task.options.recompute =
           settings.flag("gradient_checkpointing", true) ? Recompute::full : Recompute::none;

@@ -115,6 +115,14 @@ void write_megatron_recompute(const VerlTask& where, Recompute recompute, Traine
   settings.set(recompute_key(where, "num_layers"), 1);
 }
 
+// Megatron has a group of keys for adapters, which needs Megatron-Bridge (verl/workers/megatron_workers.py).
+void write_megatron_adapters(const VerlTask& where, int rank, TrainerSettings& settings) {
+  if (rank == 0) return;
+  settings.set(model_root(where) + "lora.rank", rank);
+  settings.set(where.root + "megatron.use_mbridge", true);
+  settings.set(where.root + "megatron.vanilla_mbridge", false);
+}
+
 void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains, TrainerSettings& settings) {
   const Execution& execution = task.options.execution;
   const std::string root = where.root + "megatron.";
@@ -139,6 +147,7 @@ void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains,
     settings.add_key(optimizer_key(where, "overlap_cpu_optimizer_d2h_h2d"), true);
   }
   write_megatron_recompute(where, task.options.recompute, settings);
+  write_megatron_adapters(where, execution.lora_rank, settings);
   if (!has_uneven_ends(task)) return;
   settings.add_key(megatron_layers(where, "first"), task.stage_layers.front());
   settings.add_key(megatron_layers(where, "last"), task.stage_layers.back());
@@ -364,6 +373,7 @@ void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool 
   const double offloaded = settings.number(optimizer_key(where, "optimizer_offload_fraction"), 0);
   execution.offload_optimizer =
       settings.flag(optimizer_key(where, "optimizer_cpu_offload"), false) && offloaded > 0;
+  execution.lora_rank = settings.integer(model_root(where) + "lora.rank", 0);
   const std::string granularity = settings.text(recompute_key(where, "granularity"), "");
   task.options.recompute = granularity == "full"        ? Recompute::full
                            : granularity == "selective" ? Recompute::selective
