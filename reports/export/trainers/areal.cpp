@@ -327,6 +327,7 @@ ArealDegrees areal_degrees(const std::string& backend, const std::string& place)
   // "megatron:(attn:d4t2|ffn:d2e4)" has degrees of its own for the experts.
   const std::size_t attention = backend.find("attn:"), experts = backend.find("ffn:");
   const bool is_split = attention != std::string::npos && experts != std::string::npos && attention < experts;
+  if (backend.starts_with("megatron")) degrees.expert_tensor = 1;  // unless "t" of "ffn" says otherwise
   bool is_of_experts = false;
   const std::size_t colon = is_split ? attention + 4 : backend.find(':');
   if (colon == std::string::npos || colon + 1 == backend.size()) fail();
@@ -351,8 +352,6 @@ ArealDegrees areal_degrees(const std::string& backend, const std::string& place)
     *degree = number;
     at = next;
   }
-  if (is_split && degrees.expert_tensor == 0)
-    degrees.expert_tensor = 1;  // what AReaL takes for "ffn:" without "t"
   return degrees;
 }
 

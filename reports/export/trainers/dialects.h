@@ -82,7 +82,7 @@ struct SkyrlGpus {
 [[nodiscard]] SkyrlGpus skyrl_gpus(const TrainerSettings& settings);
 
 // The degrees of a backend of AReaL: "fsdp:d4t2", "megatron:(attn:d4p4t2|ffn:d2p4e4)". Those that it leaves out are 1;
-// expert_tensor: 0.
+// expert_tensor: 1 with Megatron (areal/api/alloc_mode.py), 0 otherwise.
 struct ArealDegrees {
   int data = 1, tensor = 1, context = 1, stages = 1;
   int experts = 1, expert_tensor = 0;

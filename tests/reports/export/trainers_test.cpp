@@ -440,6 +440,15 @@ TEST(TrainerScripts, DegreesOfAReaLAreThoseOfItsGrammar) {
     EXPECT_THROW((void)areal_degrees(bad, "x"), Error) << bad;
 }
 
+// tau2/config_30b_moe_airline.yaml and config_235b_moe_airline.yaml of AReaL have such backends.
+TEST(TrainerScripts, MegatronOfAReaLDoesNotSplitExpertsUnlessItIsStated) {
+  EXPECT_EQ(areal_degrees("megatron:(attn:d4p4t2|ffn:d2p4e4)", "x").expert_tensor, 1);
+  EXPECT_EQ(areal_degrees("megatron:(attn:d4p4t2|ffn:d2p4t2e2)", "x").expert_tensor, 2);
+  EXPECT_EQ(areal_degrees("megatron:d2t4e2", "x").expert_tensor, 1);
+  EXPECT_EQ(areal_degrees("fsdp:d4t2", "x").expert_tensor, 0);
+  EXPECT_EQ(areal_degrees("sglang:d2t8", "x").expert_tensor, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Trainers, EveryDialect, ::testing::Range(std::size_t{0}, dialect_table().size()),
                          [](const auto& dialect) {
                            std::string name(dialect_table()[dialect.param].profile);
