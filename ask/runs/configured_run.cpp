@@ -11,7 +11,6 @@
 #include "ask/runs/configured_models.h"
 #include "ask/words/lengths_text.h"
 #include "core/in_file.h"
-#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
@@ -139,31 +138,6 @@ Plan configured_plan(const RunSettings& run, const ConfigurationOptions& options
   return plan_of_settings(run.settings, name, problem, dialect);
 }
 
-// "actor_train.model_args.lora_rank", "lora-rank", "actor_rollout_ref.model.lora.rank", "lora_r".
-bool is_rank_of_adapters(std::string key) {
-  std::replace(key.begin(), key.end(), '-', '_');
-  return key == "lora_r" || key.ends_with("lora_rank") || key.ends_with("lora.rank");
-}
-
-// Adapters that the dialect of the framework has no setting for: without them the plan would train all weights.
-void take_adapters(RunSettings& run, Plan& plan, std::vector<std::string>& warnings) {
-  const bool is_on = !run.settings.has("use_peft") || run.settings.flag("use_peft", true);  // of TRL
-  std::vector<std::string> keys;
-  for (const TrainerSetting& one : run.settings.all()) {
-    if (is_rank_of_adapters(one.key) && one.key.find("critic") == std::string::npos) keys.push_back(one.key);
-  }
-  const auto has_adapters = [](const auto& task) { return task.second.execution.lora_rank > 0; };
-  const bool are_known = std::any_of(plan.tasks.begin(), plan.tasks.end(), has_adapters);
-  const auto actor = plan.tasks.find(task_names::kActorTraining);
-  for (const std::string& key : keys) {
-    const int rank = run.settings.integer(key, 0);
-    if (rank <= 0 || !is_on || are_known || actor == plan.tasks.end()) continue;
-    actor->second.execution.lora_rank = rank;
-    warnings.push_back(run.settings.place_of(key) + ": " + std::string(task_names::kActorTraining) +
-                       " trains adapters of this rank (LoRA)");
-  }
-}
-
 std::vector<std::string> warnings_of(const RunSettings& run, const RunFacts& facts, const Importer& importer,
                                      const std::vector<std::string>& others) {
   std::vector<std::string> warnings = run.notes;
@@ -253,7 +227,6 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
   out.assumed.insert(out.assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   out.plan = configured_plan(run, options, {out.workflow, out.cluster, out.profile}, warnings);
-  take_adapters(run, out.plan, warnings);
   for (std::string& warning : out.workflow.context_warnings()) warnings.push_back(std::move(warning));
   check_configured_plan(out, options);
   out.warnings = warnings_of(run, facts, importer, warnings);

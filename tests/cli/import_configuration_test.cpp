@@ -258,26 +258,6 @@ TEST_F(ImportedConfiguration, OfTrlHasServerAndTrainer) {
   expect_predicted("trl");
 }
 
-// Also where the dialect of the framework has no setting for adapters.
-TEST_F(ImportedConfiguration, TakesAdaptersOfEveryFramework) {
-  const auto rank = [&](const std::string& from, const std::string& file,
-                        const std::vector<std::string>& given) {
-    std::vector<std::string> more;
-    for (const std::string& one : given) more.insert(more.end(), {"--set", one});
-    const Printed printed = import(from, file, more);
-    EXPECT_EQ(printed.exit_code, 0) << printed.err;
-    EXPECT_THAT(printed.err, Not(HasSubstr("not in the plan and may change time or memory: lora")));
-    return plan().tasks.at("actor_training").execution.lora_rank;
-  };
-  EXPECT_EQ(rank("slime", "slime-4b.sh", {"lora-rank=32"}), 32);
-  EXPECT_EQ(rank("slime", "slime-4b.sh", {"lora-rank=0"}), 0);
-  EXPECT_EQ(rank("verl", "verl-megatron-30b.sh", {"actor_rollout_ref.model.lora.rank=16"}), 16);
-  if (!has_yaml()) return;
-  EXPECT_EQ(rank("roll", "roll-7b.yaml", {"actor_train.model_args.lora_rank=64"}), 64);
-  EXPECT_EQ(rank("trl", "trl-server.sh", {"use_peft=true", "lora_r=8"}), 8);
-  EXPECT_EQ(rank("trl", "trl-server.sh", {"use_peft=false", "lora_r=8"}), 0);
-}
-
 TEST_F(ImportedConfiguration, TakesModelAndLengthsOfTheUser) {
   const Printed printed = import("verl", "verl-grpo-7b.sh",
                                  {"--model", "Qwen/Qwen3-14B", "--response-tokens", "mean=300",
