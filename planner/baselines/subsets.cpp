@@ -166,7 +166,10 @@ std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster) {
       for (std::size_t d = 0; d < count; ++d) part.push_back({first[d]});
       add(std::move(part));
     }
-    for (std::size_t count = 1; count < family.size(); count *= 2) add(part_of_nodes(nodes, family, count));
+    for (std::size_t count = 1; count < family.size(); count *= 2) {
+      add(part_of_nodes(nodes, family, count));
+      add(part_of_nodes(nodes, family, family.size() / count * count));
+    }
     add(part_of_nodes(nodes, family, family.size()));
   }
   std::stable_sort(parts.begin(), parts.end(),

@@ -11,8 +11,9 @@ namespace sextant {
 
 // The devices of each part, as nodes (neighbouring nodes of one type together in large parts, pieces of nodes in
 // parts of one or two nodes): of every type of every zone, every type and every zone, with 1, 2, 4, ... and all of
-// its nodes, and 1, 2, 4, ... devices of its first node. Parts are named once, the whole cluster not at all; the
-// smallest is first.
+// its nodes, with all but the few that keep their number from being a multiple of 2, 4, 8, ... (of 125 nodes 124, 120, 112,
+// 96), and 1, 2, 4, ... devices of its first node. Parts are named once, the whole cluster not at all; the smallest is
+// first.
 using ClusterPart = std::vector<std::vector<std::uint16_t>>;
 [[nodiscard]] std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster);
 

@@ -35,6 +35,9 @@ TEST(ClusterPartsOf, AreTypesAndZonesByDoublings) {
             (std::vector<std::size_t>{1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32}));
   // One type in one zone: 1, 2, 4 of a node and 1, 2 of three nodes; all of them are no part.
   EXPECT_EQ(sizes_of(cluster_parts_of(cluster_of({{"a100", 3}}))), (std::vector<std::size_t>{1, 2, 4, 8, 16}));
+  // Ten of 11 nodes are a part too, because their number is even.
+  EXPECT_EQ(sizes_of(cluster_parts_of(cluster_of({{"a100", 11}}))),
+            (std::vector<std::size_t>{1, 2, 4, 8, 16, 32, 64, 80}));
   // A type in two zones: its node in each zone, both, and the zones.
   EXPECT_EQ(sizes_of(cluster_parts_of(cluster_of({{"a100", 1, 1}, {"a100", 1, 1, "z2"}, {"l4", 1, 1, "z2"}}))),
             (std::vector<std::size_t>{1, 1, 1, 2, 2}));
