@@ -122,22 +122,16 @@ double set_decode_batches(const TaskWork& work, const Replica& replica, const Wo
   return share.decoding_sequences();
 }
 
-// Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
-// as far as it may work ahead.
-bool never_drains(const TaskWork& work, const Workflow& workflow) {
-  return workflow.mode == Mode::asynchronous && workflow.staleness > 0 && work.execution().continuous_batching;
-}
-
 // Each round of a batch by itself (rollout.h): n sequences of it here, `all` in all replicas.
 void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow,
                    const RolloutBatch& batch, ReplicaWork& replica) {
   const Execution& execution = work.execution();
   const double rounds = batch.rounds, all = workflow.sequences() * batch.generated / rounds;
   const double n = replica.sequences * batch.generated / rounds;
-  const bool refills = never_drains(work, workflow) ||
-                       (workflow.rollout.unfinished == Unfinished::resumed && batch.unfinished() > 0);
-  // The number of batches under way is the allowed age of responses.
-  const double ahead = never_drains(work, workflow) ? std::max(1.0, workflow.staleness) : 1.0;
+  const bool never_drains = work.batches_under_way > 0;
+  const bool refills =
+      never_drains || (workflow.rollout.unfinished == Unfinished::resumed && batch.unfinished() > 0);
+  const double ahead = never_drains ? work.batches_under_way : 1.0;
   const double in_flight = refills ? std::max(n * ahead, replica.sequences * batch.started) : n;
   const Lengths& response = batch.response_tokens(workflow);
   const double at_once = set_decode_batches(work, plan, workflow, response, in_flight, replica);
@@ -187,7 +181,7 @@ double returning_tokens(const TaskWork& work) {
 // Sequences that new weights stop, or the end of a batch: what they have passes the layers again.
 double stopped_sequences(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
                          const ReplicaWork& replica) {
-  if (workflow.rollout.is_interrupted && never_drains(work, workflow)) return replica.decoding_sequences();
+  if (workflow.rollout.is_interrupted && work.batches_under_way > 0) return replica.decoding_sequences();
   const bool is_resumed = workflow.rollout.unfinished == Unfinished::resumed;
   return is_resumed ? std::min(replica.decoding_sequences(), replica.sequences * batch.unfinished()) : 0;
 }
@@ -439,6 +433,14 @@ double slice_parameters(const Model& model, int layers, bool is_first, bool is_l
 
 namespace {
 
+// Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
+// as far as it may work ahead: as many as the allowed age of responses.
+double batches_under_way(const TaskWork& work, const Workflow& workflow) {
+  const bool never_drains =
+      workflow.mode == Mode::asynchronous && workflow.staleness > 0 && work.execution().continuous_batching;
+  return never_drains ? std::max(1.0, workflow.staleness) : 0;
+}
+
 // The part of the work that does not depend on replicas.
 TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
   TaskWork work;
@@ -448,6 +450,7 @@ TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Wor
   work.mini_batches = task.kind == TaskKind::training ? workflow.mini_batches : 1;
   if (task.kind == TaskKind::generation) {
     work.turns = workflow.turns;
+    work.batches_under_way = batches_under_way(work, workflow);
     set_environments(workflow, work);
   }
   set_lengths(workflow, work);
@@ -510,7 +513,7 @@ std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan, const
 
 double carried_sequences(const TaskWork& generation, const Workflow& workflow) {
   const RolloutBatch batch = rollout_batch(workflow);
-  if (!never_drains(generation, workflow))
+  if (generation.batches_under_way == 0)
     return workflow.rollout.unfinished == Unfinished::resumed ? batch.unfinished() / batch.generated : 0;
   double live = 0;
   for (const ReplicaWork& replica : generation.replicas)

@@ -46,11 +46,22 @@ template <typename T>
          work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s);
 }
 
-// Seconds that a replica waits because there are too few environments, beyond time_s of generation and the
-// waits of one sequence.
+// Seconds that a replica waits for environments, beyond the time_s of its generation. An engine that drains waits for the
+// longest chain. One with k batches under way decodes others meanwhile: by Little's law a batch takes what one sequence
+// takes, its decoding and its waits, over k, where that is more than time_s. A sequence decodes for time_s times the share
+// of a batch that decodes together.
+template <typename T>
+[[nodiscard]] T turns_wait_s(const TaskWork& task, const ReplicaWork& work, const T& time_s) {
+  if (task.environment_s == 0 || task.batches_under_way == 0) return T(task.environment_s);
+  const double together = work.sequences > 0 ? work.decode_together / work.sequences : 1.0;
+  const T wait = (time_s * together + task.environment_s) / task.batches_under_way - time_s;
+  return T(0.0) < wait ? wait : T(0.0);
+}
+
+// Seconds that a replica waits because there are too few environments, beyond time_s of generation and waits.
 template <typename T>
 [[nodiscard]] T environments_wait_s(const TaskWork& task, const T& time_s) {
-  const T wait = task.environments_s - (time_s + task.environment_s);
+  const T wait = task.environments_s - time_s;
   return T(0.0) < wait ? wait : T(0.0);
 }
 
@@ -58,8 +69,9 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work,
                                 const T& time_s) {
+  const T waits = turns_wait_s(task, work, time_s);
   return task.mini_batches * problem.coefficient(CoefficientId::task_overhead_s) +
-         call_overhead_s(problem, work) + task.environment_s + environments_wait_s(task, time_s);
+         call_overhead_s(problem, work) + waits + environments_wait_s(task, T(time_s + waits));
 }
 
 }  // namespace sextant::terms

@@ -117,7 +117,9 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
     const TaskPlan plan = cheapest_plan(frame, task, execution, d);
     const TaskWork work = work_of(task, plan, frame.workflow, frame.cluster());
     const StageOfTask<double> s{frame, work, 0, 0};
-    items.fixed_s = work.mini_batches * frame.coefficient(CoefficientId::task_overhead_s) + work.environment_s;
+    items.fixed_s = work.mini_batches * frame.coefficient(CoefficientId::task_overhead_s);
+    if (work.batches_under_way == 0)
+      items.fixed_s += work.environment_s;  // else it may be hidden (terms/overhead.h)
     if (frame.workflow.has_controller()) items.fixed_s += frame.coefficient(CoefficientId::call_overhead_s);
     if (!is_generation) {
       first.push_back(terms::compute_s(s));

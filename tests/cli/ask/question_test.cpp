@@ -225,7 +225,7 @@ TEST(Question, TrainsAdaptersWhereTheWholeModelDoesNotFit) {
   const Printed adapters = sextant(asked + "verl --lora-rank 32");
   EXPECT_EQ(adapters.exit_code, 0) << adapters.err;
   EXPECT_THAT(adapters.out, HasSubstr("LoRA of rank 32"));
-  EXPECT_THAT(sextant(asked + "trl --lora-rank 32").err, HasSubstr("has no LoRA"));
+  EXPECT_THAT(sextant(asked + "slime --lora-rank 32").err, HasSubstr("has no LoRA"));
 }
 
 // Options of so many experts on so many GPUs take longer to work out than the whole budget.

@@ -103,8 +103,28 @@ TEST(Rollout, EnvironmentsTakeTheLongestChainOrTheirTurn) {
   EXPECT_DOUBLE_EQ(few.task.environment_s, chain);
   // 24 waits of 5 s in 4 environments.
   EXPECT_DOUBLE_EQ(few.task.environments_s, 30);
-  EXPECT_DOUBLE_EQ(terms::environments_wait_s(few.task, 2.0), 30 - chain - 2);
+  EXPECT_DOUBLE_EQ(terms::environments_wait_s(few.task, 2.0 + chain), 30 - chain - 2);
   EXPECT_DOUBLE_EQ(terms::environments_wait_s(few.task, 100.0), 0);
+}
+
+// An engine with batches under way decodes others while sequences wait (Little's law); one that drains does not.
+TEST(Rollout, WaitsForEnvironmentsAreHiddenByOtherBatches) {
+  Workflow workflow = filled_by({}, Mode::asynchronous);
+  workflow.turns = 3;
+  workflow.environment_s_per_turn = 5;
+  workflow.staleness = 4;
+  const auto waits_s = [&](int places, double time_s) {
+    const TermCase with(kGeneration, engine(places), workflow);
+    return terms::turns_wait_s(with.task, with.work(), time_s);
+  };
+  // All of four batches decode together: 10 s of waits in each of four intervals.
+  EXPECT_DOUBLE_EQ(waits_s(0, 8), 10.0 / 4);
+  // 12 at once, a batch: a sequence takes 8 + 10 s, and four batches are under way.
+  EXPECT_DOUBLE_EQ(waits_s(12, 8), 0);
+  EXPECT_DOUBLE_EQ(waits_s(12, 2), (2.0 + 10) / 4 - 2);
+  workflow.mode = Mode::one_step_off;
+  workflow.staleness = 1;
+  EXPECT_DOUBLE_EQ(waits_s(12, 8), 10);
 }
 
 TEST(Rollout, RewardsAreOfAllThatIsGeneratedOrBesideIt) {
