@@ -44,9 +44,10 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
   ChosenFramework framework = choose_framework({inputs.coefficients, inputs.framework}, loaded.cluster);
   loaded.chosen = std::move(framework.chosen);
   loaded.profile = std::move(framework.profile);
-  loaded.workflow = inputs.workflow.empty() ? workflow_of(inputs.workflow_in_words,
-                                                          loaded.profile ? &*loaded.profile : nullptr, notes)
-                                            : document_of<Workflow>(inputs.workflow);
+  loaded.workflow = inputs.workflow.empty()
+                        ? workflow_of(inputs.workflow_in_words, loaded.profile ? &*loaded.profile : nullptr,
+                                      loaded.cluster.device_count(), notes)
+                        : document_of<Workflow>(inputs.workflow);
   require_trainer(inputs.framework, loaded.workflow);
   if (loaded.profile) {
     if (std::string warning = attention_of_old_gpus(loaded.cluster, *loaded.profile); !warning.empty())

@@ -102,6 +102,23 @@ std::optional<double> rule_s(const std::string& reward_model) {
   return seconds;
 }
 
+// When and how many at a time a rule scores responses; without a profile one after the other, after generation.
+void set_rule_rewards(const WorkflowOptions& options, const FrameworkProfile* profile, int devices,
+                      Assumptions& assumed, Workflow& workflow) {
+  if (workflow.rule_reward_s_per_sequence <= 0) {
+    if (options.reward_workers > 0)
+      throw_bad_input("--reward-workers: a rule without seconds needs none; give --reward-model rule=SECONDS");
+    return;
+  }
+  const RuleRewards rewards = profile != nullptr ? profile->rule_rewards : RuleRewards{};
+  workflow.rollout.has_rewards_beside = rewards.beside.contains(workflow.mode);
+  workflow.rollout.reward_workers =
+      options.reward_workers > 0 ? options.reward_workers : rewards.workers_of(devices);
+  if (options.reward_workers == 0)
+    assumed.add("--reward-workers " + std::to_string(workflow.rollout.reward_workers) +
+                (workflow.rollout.has_rewards_beside ? " (during generation)" : " (after generation)"));
+}
+
 Model scoring(Model model) {
   model.value_head = true;
   return model;
@@ -176,7 +193,7 @@ Cluster cluster_of(const ClusterOptions& options, std::vector<std::string>& note
   return std::move(made.cluster);
 }
 
-Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile,
+Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile, int devices,
                      std::vector<std::string>& notes) {
   const Facts facts = shipped_facts();
   Assumptions assumed;
@@ -199,6 +216,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
       assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);
   workflow.mini_batches = assumed.value_or("--mini-batches", options.mini_batches, 1);
   check_counts(workflow, notes);
+  set_rule_rewards(options, profile, devices, assumed, workflow);
   set_lengths(options, assumed, workflow);
   set_turns(options, assumed, workflow);
   workflow.name = std::string(name_of(options.algorithm)) + " of " + workflow.models.at("actor").name;

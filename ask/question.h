@@ -17,7 +17,8 @@ struct WorkflowOptions {
   std::string model;
   // "rule", "rule=SECONDS" for a response, or a model; empty: the profile's way for PPO, a rule for GRPO.
   std::string reward_model;
-  std::string critic;  // PPO; empty: the actor's shape
+  int reward_workers = 0;  // responses that a rule scores at the same time; 0: the profile's
+  std::string critic;      // PPO; empty: the actor's shape
   Algorithm algorithm = Algorithm::grpo;
   Mode mode = Mode::synchronous;
   double staleness = 0;
@@ -40,8 +41,8 @@ struct ClusterOptions {
 [[nodiscard]] Cluster cluster_of(const ClusterOptions& options, std::vector<std::string>& notes);
 
 // The workflow of --model and the options beside it. The graph has the tasks that the framework runs by
-// default. Throws Error(bad_input).
-[[nodiscard]] Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile,
+// default. devices: of the cluster. Throws Error(bad_input).
+[[nodiscard]] Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile, int devices,
                                    std::vector<std::string>& notes);
 
 }  // namespace sextant

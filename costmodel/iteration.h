@@ -147,11 +147,12 @@ template <typename T>
   return work_of_sides(workflow, generation, overlapped_s(simulated_graph(tasks, overlaps), eta), overlaps);
 }
 
-// Seconds of rule-based rewards for all generated sequences; if they overlap with generation, for the last.
+// Seconds of rule-based rewards for all generated sequences after generation. Those beside generation are a part of its
+// time (terms/overhead.h).
 [[nodiscard]] inline double rule_reward_s(const Workflow& workflow) {
-  const bool is_beside = workflow.rollout.has_rewards_beside;
-  return workflow.rule_reward_s_per_sequence *
-         (is_beside ? 1.0 : workflow.sequences() * rollout_batch(workflow).generated);
+  if (workflow.rollout.has_rewards_beside) return 0;
+  const double generated = workflow.sequences() * rollout_batch(workflow).generated;
+  return workflow.rule_reward_s_per_sequence * std::max(1.0, generated / workflow.rollout.reward_workers);
 }
 
 // The time of an RL framework's controller between the tasks of an iteration, once and for every sequence. The

@@ -48,6 +48,21 @@ std::string cache_limit(const TaskWork& work, int replica) {
          format_number(std::round(could)) + " sequences that could decode at once";
 }
 
+// Says when generation is as long as its environments or the workers of its rewards take for all sequences.
+std::string environments_limit(const TaskWork& work, double time_s, const Workflow& workflow) {
+  constexpr double kNearlyAll = 0.9;
+  if (work.environments_s == 0 || work.environments_s < kNearlyAll * time_s) return "";
+  const RolloutRules& rollout = workflow.rollout;
+  const bool are_rewards = rollout.has_rewards_beside && workflow.rule_reward_s_per_sequence /
+                                                                 rollout.reward_workers * workflow.sequences() *
+                                                                 rollout_batch(workflow).generated >=
+                                                             work.environments_s;
+  return std::string("; ") + (are_rewards ? "the rule scores " : "there are ") +
+         std::to_string(are_rewards ? rollout.reward_workers : rollout.environments) +
+         (are_rewards ? " at a time and takes " : " environments, which take ") +
+         format_seconds(work.environments_s) + " for all responses";
+}
+
 std::string bottleneck_sentence(const Prediction& prediction, const Workflow& workflow,
                                 std::span<const TaskWork> works) {
   const Task* slowest = nullptr;
@@ -61,10 +76,12 @@ std::string bottleneck_sentence(const Prediction& prediction, const Workflow& wo
   const TaskPrediction& task = prediction.tasks.at(slowest->name);
   const auto term = std::max_element(task.terms_s.begin(), task.terms_s.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  const TaskWork& work = works[static_cast<std::size_t>(slowest - workflow.tasks.data())];
+  const std::string limit = environments_limit(work, task.time_s, workflow);
   return slowest->name + " takes " + percent_of(task.time_s, prediction.iteration_s) + " of the iteration, " +
          percent_of(term->second, task.time_s) + " of it " + std::string(name_of(term->first)) + " (replica " +
          std::to_string(task.critical_replica) + ", stage " + std::to_string(task.critical_stage) + ")" +
-         cache_limit(works[static_cast<std::size_t>(slowest - workflow.tasks.data())], task.critical_replica) +
+         (limit.empty() ? cache_limit(work, task.critical_replica) : limit) +
          longer_than_tasks(prediction, task.time_s);
 }
 

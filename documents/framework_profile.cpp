@@ -14,11 +14,11 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 10> kSchemas{
-    "sextant.framework_profile/1.9", "sextant.framework_profile/1.8", "sextant.framework_profile/1.7",
-    "sextant.framework_profile/1.6", "sextant.framework_profile/1.5", "sextant.framework_profile/1.4",
-    "sextant.framework_profile/1.3", "sextant.framework_profile/1.2", "sextant.framework_profile/1.1",
-    "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 11> kSchemas{
+    "sextant.framework_profile/1.10", "sextant.framework_profile/1.9", "sextant.framework_profile/1.8",
+    "sextant.framework_profile/1.7",  "sextant.framework_profile/1.6", "sextant.framework_profile/1.5",
+    "sextant.framework_profile/1.4",  "sextant.framework_profile/1.3", "sextant.framework_profile/1.2",
+    "sextant.framework_profile/1.1",  "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
                            kZeroStage3 = "zero_stage_3";
@@ -193,6 +193,18 @@ void parse_old_log_prob(const JsonView& view, FrameworkProfile& profile) {
   }
 }
 
+RuleRewards parse_rule_rewards(const JsonView& view) {
+  view.allow_only({"workers", "workers_per_device", "beside_generation"});
+  RuleRewards rewards;
+  if (const auto workers = view.optional("workers")) rewards.workers = count().read(*workers);
+  if (const auto workers = view.optional("workers_per_device"))
+    rewards.workers_per_device = count().read(*workers);
+  if (const auto modes = view.optional("beside_generation")) {
+    for (const JsonView& mode : modes->items()) rewards.beside.insert(parse_mode(mode));
+  }
+  return rewards;
+}
+
 bool flag_of(const JsonView& view, std::string_view object, std::string_view member, bool otherwise) {
   const auto of = view.optional(object);
   const auto flag = of ? of->optional(member) : std::nullopt;
@@ -236,9 +248,9 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
                    "default_options", "offload_when_shared",
                    "engine_sleeps",   "engine_shares_experts",
                    "algorithms",      "modes",
-                   "tasks",           "option_names",
-                   "cannot",          "notes",
-                   "sources"});
+                   "rule_rewards",    "tasks",
+                   "option_names",    "cannot",
+                   "notes",           "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
     view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
@@ -255,6 +267,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   parse_old_log_prob(view, profile);
   profile.has_reward_model = flag_of(view, "tasks_by_default", "reward_model", true);
+  if (const auto rewards = view.optional("rule_rewards")) profile.rule_rewards = parse_rule_rewards(*rewards);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
     layout->allow_only(

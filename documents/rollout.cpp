@@ -43,6 +43,8 @@ const Fields<RolloutRules>& rollout_fields() {
       optional("rewards_beside_generation", &RolloutRules::has_rewards_beside, flag(),
                "Rule-based rewards are computed while other responses are generated; otherwise after the last "
                "response."),
+      optional("reward_workers", &RolloutRules::reward_workers, count(),
+               "Number of responses that a rule scores at the same time; missing: one."),
   };
   return fields;
 }

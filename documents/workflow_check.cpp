@@ -153,6 +153,8 @@ void check_rollout(const Workflow& workflow) {
     fail("environments", "needs turns > 1 and environment_s_per_turn > 0");
   if (rollout.has_rewards_beside && workflow.rule_reward_s_per_sequence <= 0)
     fail("rewards_beside_generation", "needs rule_reward_s_per_sequence, the time of a reward");
+  if (rollout.reward_workers > 1 && workflow.rule_reward_s_per_sequence <= 0)
+    fail("reward_workers", "needs rule_reward_s_per_sequence, the time of a reward");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -74,6 +75,45 @@ PlanCosts costs_of(const Plan& plan, const LoadedInputs& loaded) {
   return costs;
 }
 
+// The plan with its GPUs in reverse order: one of those that a framework may make of it which numbers them itself.
+Plan on_reversed_gpus(const Plan& plan) {
+  std::set<DeviceId> used;
+  for (const auto& [name, task] : plan.tasks) used.merge(task.devices());
+  std::map<DeviceId, DeviceId> other;
+  for (auto [from, to] = std::pair(used.begin(), used.rbegin()); from != used.end(); ++from, ++to)
+    other[*from] = *to;
+  Plan reversed = plan;
+  for (auto& [name, task] : reversed.tasks) {
+    for (Replica& replica : task.replicas) {
+      for (Stage& stage : replica.stages) {
+        for (DeviceId& device : stage.devices) device = other.at(device);
+      }
+    }
+  }
+  return reversed;
+}
+
+// Says that the costs hold for the planned GPUs, where the framework chooses those of its pools among several types.
+std::string warning_of_chosen_types(const Plan& exported, const LoadedInputs& loaded) {
+  const PlanCosts other = costs_of(on_reversed_gpus(exported), loaded);
+  return "warning: this holds only if the pools get the GPUs above, of these types; the script cannot say "
+         "which" +
+         (other.sentence.empty() ? std::string()
+                                 : "; with all GPUs in reverse order: " + other.sentence +
+                                       (other.fits ? "" : ", which does not fit"));
+}
+
+// Says how to get a plan that fits as it is exported: by planning for the framework, or if the script is of a program that
+// is none, without what it cannot do.
+std::string cure_of(const ExportedScript& script) {
+  const std::vector<FrameworkProfile> profiles = shipped_profiles();
+  if (find_profile(profiles, script.framework) != nullptr)
+    return "plan again with --framework " + script.framework;
+  std::string changes;
+  for (const std::string& sentence : script.unsaid) changes += (changes.empty() ? "" : "; ") + sentence;
+  return "plan again without what it changes (" + changes + ")";
+}
+
 // The costs of the script, those of the plan if it is another one, and a warning if neither fits. A plan that fits
 // only as planned has no script: the text is replaced by a refusal.
 void add_costs(const Plan& planned, const Plan& exported, const LoadedInputs& loaded, ExportedScript& script) {
@@ -83,8 +123,7 @@ void add_costs(const Plan& planned, const Plan& exported, const LoadedInputs& lo
   if (!after.fits && before.fits) {
     script.text.clear();
     script.refusal = script.framework + " cannot run the plan: as exported it needs " + after.memory +
-                     ", as planned " + before.memory + "; plan again with --framework " + script.framework +
-                     ".";
+                     ", as planned " + before.memory + "; " + cure_of(script) + ".";
     return;
   }
   if (!before.sentence.empty()) script.costs.push_back("as planned: " + before.sentence);
@@ -148,6 +187,8 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
         "note: " + what + ": " + loaded.profile->name +
         " gives all replicas equally many and refuses or drops the rest; change --prompts or --responses");
   add_costs(plan, exported.plan, loaded, script);
+  if (exported.chooses_types && !script.text.empty())
+    script.costs.push_back(warning_of_chosen_types(exported.plan, loaded));
   return script;
 }
 

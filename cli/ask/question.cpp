@@ -62,6 +62,9 @@ QuestionHandles add_question(const Command& command, ClusterOptions& cluster, Wo
   option("--reward-model", workflow.reward_model,
          "Model that scores responses, or rule=SECONDS for each response, on the host (default: rule=0; PPO of "
          "frameworks that score with a model: the actor's shape)");
+  option("--reward-workers", workflow.reward_workers,
+         "Responses that the rule scores at the same time (default: the framework's)")
+      .check(number_between(1, 1e6));
   command
       .add_choice("--precision", workflow.precision,
                   {{"bf16", Precision::bf16},

@@ -369,20 +369,23 @@ void set_lengths(const Workflow& workflow, TaskWork& work) {
 }
 
 // The longest chain of a sequence: of n independent sums of t waits with mean m and deviation d about
-// t m + sqrt(2 t ln n) d (the largest of n normal numbers). And what all of them take in the environments
-// that there are.
+// t m + sqrt(2 t ln n) d (the largest of n normal numbers), and its reward if it is computed beside generation. And what
+// all of them take in the environments, and with the workers of rewards, that there are.
 void set_environments(const Workflow& workflow, TaskWork& work) {
   const double waits = workflow.turns - 1;
-  if (waits <= 0) return;
   const RolloutRules& rollout = workflow.rollout;
+  const double reward_s = rollout.has_rewards_beside ? workflow.rule_reward_s_per_sequence : 0;
+  if (waits <= 0 && reward_s == 0) return;
   const RolloutBatch batch = rollout_batch(workflow);
   const double together = std::max(1.0, workflow.sequences() * batch.started);
   work.environment_s =
-      batch.rounds * (waits * workflow.environment_s_per_turn +
-                      std::sqrt(2 * waits * std::log(together)) * rollout.environment_deviation_s_per_turn);
+      batch.rounds *
+      (waits * workflow.environment_s_per_turn +
+       std::sqrt(2 * waits * std::log(together)) * rollout.environment_deviation_s_per_turn + reward_s);
+  const double generated = workflow.sequences() * batch.generated;
   if (rollout.environments > 0)
-    work.environments_s =
-        workflow.sequences() * batch.generated * waits * workflow.environment_s_per_turn / rollout.environments;
+    work.environments_s = generated * waits * workflow.environment_s_per_turn / rollout.environments;
+  work.environments_s = std::max(work.environments_s, generated * reward_s / rollout.reward_workers);
 }
 
 void set_precisions(const Workflow& workflow, TaskWork& work) {

@@ -74,6 +74,17 @@ struct TaskProfile {
   std::set<Precision> precisions;  // those of arithmetic that the framework has; empty: all
 };
 
+// How a framework computes the rewards that a rule gives.
+struct RuleRewards {
+  int workers = 1;             // responses that are scored at the same time
+  int workers_per_device = 0;  // if not 0, as many for each device, in place of workers
+  std::set<Mode> beside;       // modes in which they are computed while other responses are generated
+
+  [[nodiscard]] int workers_of(int devices) const {
+    return workers_per_device > 0 ? workers_per_device * devices : workers;
+  }
+};
+
 struct FrameworkProfile {
   std::string name;                // "verl-fsdp"
   std::string family;              // "verl"
@@ -87,6 +98,7 @@ struct FrameworkProfile {
   // Without has_old_log_prob: so are they with a critic, or with several optimizer steps.
   bool has_old_log_prob_with_critic = false, has_old_log_prob_with_steps = false;
   bool has_reward_model = true;  // a model scores the responses of PPO by default; false: a rule
+  RuleRewards rule_rewards;
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.

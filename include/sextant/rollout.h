@@ -31,6 +31,7 @@ struct RolloutRules {
   double environment_deviation_s_per_turn = 0;  // standard deviation of environment_s_per_turn
   int environments = 0;                         // maximum number that run concurrently; 0: no limit
   bool has_rewards_beside = false;              // rule-based rewards overlap with generation
+  int reward_workers = 1;                       // responses that a rule scores at the same time
 
   friend bool operator==(const RolloutRules&, const RolloutRules&) = default;
   static RolloutRules parse(const JsonView& view);

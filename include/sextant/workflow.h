@@ -45,8 +45,9 @@ struct Task {
 
 struct Workflow {
   static constexpr std::string_view kKind = "workflow";
-  // 1.1: reference, old_log_prob; 1.2: data_bytes_per_token, rollout; 1.3: context_tokens of models.
-  static constexpr SchemaVersion kVersion{1, 3};
+  // 1.1: reference, old_log_prob; 1.2: data_bytes_per_token, rollout; 1.3: context_tokens of models;
+  // 1.4: reward_workers of rollout.
+  static constexpr SchemaVersion kVersion{1, 4};
 
   std::string name;
   Algorithm algorithm = Algorithm::grpo;

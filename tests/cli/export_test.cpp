@@ -52,6 +52,27 @@ TEST_F(ExportedPlan, WritesAScriptForVerl) {
   EXPECT_THAT(printed.err, HasSubstr("sextant: for verl-"));
 }
 
+// slime takes the GPUs by their numbers: of a mixed cluster its pools may get other types than planned.
+TEST(ExportedQuestion, SaysThatTheFrameworkChoosesTheTypesOfGpus) {
+  const TinyFolder folder;
+  const auto said_of = [&](const std::string& gpus) {
+    const std::vector<std::string> question{"--gpus",      gpus,    "--model", "Qwen3-1.7B",
+                                            "--framework", "slime", "--mode",  "asynchronous"};
+    std::vector<std::string> predict{"predict",       "--plan-out", folder.file("pools.json"), "--train",
+                                     "dp=8,gpus=0-7", "--rollout",  "tp=2,gpus=8-15"};
+    predict.insert(predict.end(), question.begin(), question.end());
+    EXPECT_LE(run_sextant(predict).exit_code, 1);
+    std::vector<std::string> words{"export", folder.file("pools.json"), "--to", "slime"};
+    words.insert(words.end(), question.begin(), question.end());
+    return run_sextant(words).err;
+  };
+  const std::string of_mixed = said_of("8xH100+8xL40S");
+  EXPECT_THAT(of_mixed, HasSubstr("the trainer gets the first 8, the engines the rest"));
+  EXPECT_THAT(of_mixed, HasSubstr("this holds only if the pools get the GPUs above, of these types"));
+  EXPECT_THAT(of_mixed, HasSubstr("with all GPUs in reverse order: "));
+  EXPECT_THAT(said_of("2x8xH100"), Not(HasSubstr("of these types")));
+}
+
 // A model that was asked for by its name on the Hub needs no path; the reward model of PPO still does.
 TEST(ExportedQuestion, ScriptsLoadModelsByTheirNamesOnTheHub) {
   const TinyFolder folder;

@@ -404,6 +404,23 @@ TEST(Iteration, RuleRewardAndOverheadAreAdded) {
   EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 411.2 + 1075.2 + 4032 + 69 + 12 * 0.5 + 3);
 }
 
+// Generation of 411.2 s hides rewards that take less for all 12 responses, but for that of the last.
+TEST(Iteration, RewardsBesideGenerationAreHiddenByIt) {
+  Workflow workflow = small_workflow();
+  const double free_s = predict(small_cluster(), workflow, same_everywhere(uneven_pipeline()), {}).iteration_s;
+  workflow.rollout.has_rewards_beside = true;
+  const auto rewarded = [&](double each_s) {
+    workflow.rule_reward_s_per_sequence = each_s;
+    return predict(small_cluster(), workflow, same_everywhere(uneven_pipeline()), {});
+  };
+  EXPECT_DOUBLE_EQ(rewarded(10).iteration_s, free_s + 10);
+  const Prediction slow = rewarded(1000);
+  EXPECT_DOUBLE_EQ(slow.iteration_s, free_s - 411.2 + 12000);
+  EXPECT_DOUBLE_EQ(slow.rule_reward_s, 0);
+  EXPECT_THAT(slow.bottleneck,
+              ::testing::HasSubstr("; the rule scores 1 at a time and takes 12000 s for all responses"));
+}
+
 TEST(Predict, TrainingWaitsForThePartsThatMayNotBeMadeAhead) {
   Workflow workflow = small_workflow(Mode::asynchronous);
   const Plan plan = plan_with(on_device(2), on_device(0), on_device(0));

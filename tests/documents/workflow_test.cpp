@@ -271,6 +271,12 @@ TEST(WorkflowTest, RefusesRolloutsThatCannotBe) {
   EXPECT_THAT(refusal("environments", 4, "turns", 1), HasSubstr("/rollout/environments: needs turns > 1"));
   EXPECT_THAT(refusal("rewards_beside_generation", true, "rule_reward_s_per_sequence", 0),
               HasSubstr("/rollout/rewards_beside_generation: "));
+  json = fixture_body("workflow_rollout.json");
+  json["rollout"].erase("rewards_beside_generation");
+  json["rollout"]["reward_workers"] = 8;
+  EXPECT_EQ(parse_as<Workflow>(json).rollout.reward_workers, 8);
+  json["rule_reward_s_per_sequence"] = 0;
+  EXPECT_THAT(refusal_as<Workflow>(json), HasSubstr("/rollout/reward_workers: needs"));
 }
 
 TEST(WorkflowTest, CriticsAndRewardsHaveAValueHead) {

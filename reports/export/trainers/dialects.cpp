@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "core/units.h"
 #include "reports/export/trainers/script_comments.h"
@@ -38,6 +39,14 @@ std::string head_text(const TrainerConfig& config, const TrainerProblem& problem
     for (const std::string& sentence : exported.notes) out += line("  - " + sentence);
   }
   return out;
+}
+
+bool has_several_types(const TrainerConfig& config, const Cluster& cluster) {
+  std::set<std::string> types;
+  for (const GpuPool& pool : config.pools) {
+    for (const DeviceId device : pool.devices) types.insert(cluster.type_name(device));
+  }
+  return types.size() > 1;
 }
 
 std::vector<std::string> placement_notes(const TrainerConfig& config, const Cluster& cluster,
@@ -162,7 +171,9 @@ ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const 
   if (!out.refusal.empty()) return out;
   TrainerScript script = dialect.write(config, problem);
   out.unsaid = with_costs(plan, nearest.unsaid, time);
-  out.notes = placement_notes(config, problem.cluster, dialect.rules(problem.profile).lists_devices);
+  const bool lists_devices = dialect.rules(problem.profile).lists_devices;
+  out.chooses_types = !lists_devices && has_several_types(config, problem.cluster);
+  out.notes = placement_notes(config, problem.cluster, lists_devices);
   out.notes.insert(out.notes.end(), script.notes.begin(), script.notes.end());
   if (problem.workflow.precision != Precision::bf16 && !script.states_precision)
     out.notes.push_back("The workflow computes in " + std::string(name_of(problem.workflow.precision)) +

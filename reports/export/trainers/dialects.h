@@ -25,7 +25,8 @@ struct ExportedPlan {
   std::string refusal;              // why the dialect cannot say the layout
   std::vector<std::string> unsaid;  // what the dialect cannot say, with its cost where that is known
   std::vector<std::string> notes;
-  Plan plan;  // the plan that the script runs
+  Plan plan;                   // the plan that the script runs
+  bool chooses_types = false;  // the framework chooses which GPUs a pool gets, and they are of several types
 };
 
 // Seconds of an iteration of a plan; absent: not known.

@@ -289,6 +289,10 @@ TrainerScript write_slime(const TrainerConfig& config, const TrainerProblem& pro
   write_slime_precision(workflow, script);
   script.notes.emplace_back("Run it in a checkout of " + problem.profile.family + " " +
                             problem.profile.version + ".");
+  if (!is_one_slime_pool(config))
+    script.notes.emplace_back(
+        "It numbers the GPUs by the addresses of their nodes: the trainer gets the first " +
+        std::to_string(config.pool_of(kSlimeTrainer).gpus()) + ", the engines the rest.");
   if (is_miles(problem)) {
     write_miles_log_probs(workflow, script);
   } else {

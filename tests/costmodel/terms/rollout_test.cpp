@@ -131,8 +131,31 @@ TEST(Rollout, RewardsAreOfAllThatIsGeneratedOrBesideIt) {
   Workflow workflow = filled_by(sampling(0.5, 0));
   workflow.rule_reward_s_per_sequence = 0.5;
   EXPECT_DOUBLE_EQ(rule_reward_s(workflow), 24 * 0.5);
-  workflow.rollout.has_rewards_beside = true;
+  workflow.rollout.reward_workers = 4;
+  EXPECT_DOUBLE_EQ(rule_reward_s(workflow), 24 * 0.5 / 4);
+  workflow.rollout.reward_workers = 100;
   EXPECT_DOUBLE_EQ(rule_reward_s(workflow), 0.5);
+}
+
+// Beside generation the last response waits for its own reward, and all for the workers where these are slower.
+TEST(Rollout, RewardsBesideGenerationAreAPartOfIt) {
+  Workflow workflow = filled_by({});
+  workflow.rule_reward_s_per_sequence = 0.5;
+  workflow.rollout.has_rewards_beside = true;
+  EXPECT_DOUBLE_EQ(rule_reward_s(workflow), 0);
+  const TermCase serial(kGeneration, engine(), workflow);
+  EXPECT_DOUBLE_EQ(serial.task.environment_s, 0.5);
+  EXPECT_DOUBLE_EQ(serial.task.environments_s, 6);  // 12 responses
+  EXPECT_DOUBLE_EQ(terms::environments_wait_s(serial.task, 2.5), 3.5);
+  workflow.rollout.reward_workers = 4;
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, engine(), workflow).task.environments_s, 1.5);
+  // With turns: whichever is slower, environments or workers.
+  workflow.turns = 3;
+  workflow.environment_s_per_turn = 5;
+  workflow.rollout.environments = 4;
+  const TermCase turns(kGeneration, engine(), workflow);
+  EXPECT_DOUBLE_EQ(turns.task.environment_s, 10.5);
+  EXPECT_DOUBLE_EQ(turns.task.environments_s, 30);
 }
 
 // The trained batch is the same however it is filled.
