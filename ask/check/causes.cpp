@@ -1,10 +1,13 @@
 #include "ask/check/causes.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
+#include "core/units.h"
 #include "planner/explain/change.h"
 #include "sextant/error.h"
 
@@ -15,9 +18,14 @@ class Changes {
  public:
   explicit Changes(const Circumstances& run) : run_(run) {}
 
-  void cluster(const std::string& name, const ClusterChange& change) {
+  // The changes from here on differ in their size alone; "": each is a kind of its own.
+  void begin_kind(const std::string& kind) { kind_ = kind; }
+  // Changes the cluster in several ways at once.
+  void cluster(const std::string& name, const std::vector<ClusterChange>& all) {
     try {
-      add(name, {changed(run_.cluster, change), run_.workflow, run_.plan});
+      Cluster with = run_.cluster;
+      for (const ClusterChange& change : all) with = changed(with, change);
+      add(name, {std::move(with), run_.workflow, run_.plan});
     } catch (const Error&) {  // such a cluster cannot be
     }
   }
@@ -53,10 +61,11 @@ class Changes {
     } catch (const Error&) {
       return;
     }
-    changes_.push_back({name, std::move(with)});
+    changes_.push_back({name, kind_.empty() ? name : kind_, std::move(with)});
   }
 
   const Circumstances& run_;
+  std::string kind_;
   std::vector<Change> changes_;
 };
 
@@ -74,22 +83,37 @@ std::string name_of_level(LinkLevel level) {
   return "";
 }
 
+// The sizes of a fault are tried one by one, and are one kind.
 void add_slow_machines(const Circumstances& run, Changes& changes) {
   for (const auto& [level, rate] : run.cluster.levels()) {
-    for (const double factor : {0.5, 0.2}) {
-      changes.cluster(name_of_level(level) + " at " + (factor == 0.5 ? "half" : "a fifth") + " of their rate",
-                      ChangeLinks{level, ChangeLinks::What::bytes_per_s, true, factor});
+    const std::string links = name_of_level(level);
+    changes.begin_kind(links);
+    for (const auto& [factor, part] :
+         {std::pair(0.5, "half"), std::pair(0.2, "a fifth"), std::pair(0.1, "a tenth")}) {
+      changes.cluster(links + " at " + part + " of the stated rate",
+                      {ChangeLinks{level, ChangeLinks::What::bytes_per_s, true, factor}});
     }
   }
+  constexpr std::array kFactors{0.8, 0.65, 0.5, 0.4, 0.25};
   for (const auto& [type, device] : run.cluster.device_types()) {
-    for (const double factor : {0.8, 0.6}) {
-      const std::string by = factor == 0.8 ? " 20 % slower" : " 40 % slower";
-      changes.cluster("arithmetic of " + type + by + " (clocks, a slow GPU)",
-                      ScaleDevices{type, "flop_per_s", factor});
-      changes.cluster("memory of " + type + by, ScaleDevices{type, "memory_bytes_per_s", factor});
-    }
+    const auto scaled_by = [&](const char* rate, double factor) -> ClusterChange {
+      return ScaleDevices{type, rate, factor};
+    };
+    const auto slower = [&](const std::string& what, std::initializer_list<const char*> rates,
+                            const char* remark) {
+      changes.begin_kind(what + " of " + type);
+      for (const double factor : kFactors) {
+        std::vector<ClusterChange> all;
+        for (const char* rate : rates) all.push_back(scaled_by(rate, factor));
+        changes.cluster(what + " of " + type + " " + format_percent(1 - factor, 0) + " slower" + remark, all);
+      }
+    };
+    slower("arithmetic", {"flop_per_s"}, " (clocks, a slow GPU)");
+    slower("memory", {"memory_bytes_per_s"}, "");
+    slower("arithmetic and memory", {"flop_per_s", "memory_bytes_per_s"}, " (a slow GPU or all)");
+    changes.begin_kind("");
     changes.cluster("a link to the host of " + type + " at half of its rate",
-                    ScaleDevices{type, "host_bytes_per_s", 0.5});
+                    {scaled_by("host_bytes_per_s", 0.5)});
   }
 }
 
@@ -148,8 +172,12 @@ void add_other_settings(const Circumstances& run, Changes& changes) {
                   [](TaskPlan& task) { task.execution.micro_batch_tokens /= 4; });
   changes.scoring("attention that is not fused",
                   [](TaskPlan& task) { task.execution.fused_attention = false; });
-  changes.tasks("a KV cache of a quarter of its size", TaskKind::generation,
-                [](TaskPlan& task) { task.execution.kv_cache_bytes /= 4; });
+  changes.begin_kind("KV cache");
+  for (const auto& [factor, part] : {std::pair(2, "half"), std::pair(4, "a quarter"), std::pair(8, "an eighth"),
+                                     std::pair(16, "a sixteenth")})
+    changes.tasks(std::string("a KV cache of ") + part + " of its size", TaskKind::generation,
+                  [&](TaskPlan& task) { task.execution.kv_cache_bytes /= factor; });
+  changes.begin_kind("");
   changes.tasks("a limit of an eighth of the sequences at once in generation", TaskKind::generation,
                 [](TaskPlan& task) { task.decode_batch_sequences /= 8; });
   changes.tasks("decoding without CUDA graphs (eager mode)", TaskKind::generation,

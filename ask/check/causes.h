@@ -20,7 +20,8 @@ struct Circumstances {
 };
 
 struct Change {
-  std::string name;  // "half of the network's rate", "recomputation in training"
+  std::string name;  // "the network between nodes at half of the stated rate", "recomputation in training"
+  std::string kind;  // equal for the sizes of one change
   Circumstances with;
 };
 
@@ -30,8 +31,8 @@ struct KnownResponses {
   bool tail = false;
 };
 
-// The faults that people report, one at a time: slow links of each level, slow arithmetic or memory of a device
-// type, recomputation left on, padding instead of packing, a small KV cache, decoding without CUDA graphs,
+// The faults that people report, one at a time and some in several sizes: slow links of each level, slow arithmetic, memory
+// or both of a device type, recomputation left on, padding instead of packing, a small KV cache, decoding without CUDA graphs,
 // prompts that are prefilled for each response, longer responses and a longer tail, states on the host, tensor
 // parallelism across nodes. Only those that make a difference to this plan, can run, and contradict nothing that
 // is known.

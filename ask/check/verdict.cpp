@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "calibrate/import/records/measured_iteration.h"
@@ -11,6 +12,29 @@ namespace sextant {
 namespace {
 
 constexpr std::size_t kShown = 3;
+
+// The times of judged_times, and the interval of weight synchronization, which has one of its own.
+std::vector<JudgedTime> all_judged_times(const Run& run, const Prediction& prediction) {
+  std::vector<JudgedTime> times = judged_times(run, prediction);
+  for (JudgedTime& time : times) {
+    if (time.what == kWeightSync && !time.interval_s) time.interval_s = prediction.weight_sync_interval_s;
+  }
+  return times;
+}
+
+// How many times stay outside their intervals, or come to lie there, if they are predicted as `with` has them; the
+// intervals move with the prediction.
+int left_outside(const std::vector<JudgedTime>& own, const std::vector<JudgedTime>& with) {
+  int count = 0;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!own[i].interval_s || own[i].predicted_s <= 0 || with[i].predicted_s <= 0) continue;
+    const double moved = with[i].predicted_s / own[i].predicted_s;
+    if (own[i].measured_s < moved * own[i].interval_s->low ||
+        own[i].measured_s > moved * own[i].interval_s->high)
+      ++count;
+  }
+  return count;
+}
 
 // The sum of squared deviations of the times that `with` predicts, in the units of the intervals of `own`. The
 // iteration is the sum of its tasks, so it counts only if no task was timed.
@@ -25,6 +49,12 @@ double deviation(const std::vector<JudgedTime>& own, const std::vector<JudgedTim
     sum += std::pow(std::log(own[i].measured_s / with[i].predicted_s) / unit, 2);
   }
   return sum;
+}
+
+// Leaves the first of each kind.
+void keep_best_of_kinds(std::vector<LikelyCause>& causes) {
+  std::set<std::string> kinds;
+  std::erase_if(causes, [&](const LikelyCause& cause) { return !kinds.insert(cause.kind).second; });
 }
 
 // A log states the mean length of its responses, and mostly that of the longest; without it their spread is assumed.
@@ -50,17 +80,22 @@ RunVerdict verdict_on(const Run& run, const Circumstances& of_run, const Coeffic
   const Prediction own =
       predict_with_trust({of_run.cluster, of_run.workflow, of_run.plan, coefficients, run.framework});
   RunVerdict verdict{
-      judged_times(run, own), beyond_peak(run, of_run.cluster, of_run.workflow, of_run.plan), {}, {}};
+      all_judged_times(run, own), beyond_peak(run, of_run.cluster, of_run.workflow, of_run.plan), {}, {}};
   if (!verdict.is_normal() && verdict.impossible.empty()) {
     const double whole = deviation(verdict.times, verdict.times);
     for (const Change& fault : possible_faults(of_run, known_responses(run, of_run.workflow.response_tokens))) {
       std::vector<JudgedTime> times = judged_times(run, predicted(fault.with));
       const double explained = 1 - deviation(verdict.times, times) / whole;
       constexpr double kMinExplained = 0.5;
-      if (explained >= kMinExplained) verdict.causes.push_back({fault.name, explained, std::move(times)});
+      const int left = left_outside(verdict.times, times);
+      if (explained >= kMinExplained)
+        verdict.causes.push_back({fault.name, fault.kind, explained, left, std::move(times)});
     }
     std::stable_sort(verdict.causes.begin(), verdict.causes.end(),
-                     [](const LikelyCause& a, const LikelyCause& b) { return a.explained > b.explained; });
+                     [](const LikelyCause& a, const LikelyCause& b) {
+                       return std::pair(a.left_outside, -a.explained) < std::pair(b.left_outside, -b.explained);
+                     });
+    keep_best_of_kinds(verdict.causes);
     if (verdict.causes.size() > kShown) verdict.causes.resize(kShown);
   }
   for (const Change& setting : possible_settings(of_run)) {

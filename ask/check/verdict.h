@@ -16,8 +16,9 @@ namespace sextant {
 
 // A change that explains the measured times better than the run's own description.
 struct LikelyCause {
-  std::string name;
+  std::string name, kind;         // one size of a kind is shown
   double explained = 0;           // share of the squared deviations that disappears, up to 1
+  int left_outside = 0;           // times that lie outside their intervals also with the change
   std::vector<JudgedTime> times;  // predicted with the change
 };
 
@@ -29,7 +30,8 @@ struct Gain {
 struct RunVerdict {
   std::vector<JudgedTime> times;
   std::vector<BeyondPeak> impossible;  // times in which no GPU could do the work
-  // Best first, at most three; empty if no time is outside, or one is impossible: then the description is wrong.
+  // At most three causes, ordered by the times that they leave outside, then by what they explain. There are none if no
+  // time is outside, or if one is impossible: then the description is wrong.
   std::vector<LikelyCause> causes;
   std::vector<Gain> gains;  // largest first, at most three, of plans that fit in memory
 

@@ -34,7 +34,8 @@ void set_timers(const LogBand& band, const Workflow& workflow, Run& run) {
     const std::string name = known_timer(timer, workflow);
     if (name.empty()) {
       add_note(run.notes, "dropped", "The time of " + timer + ", because the configuration has no such task.");
-    } else if (workflow.mode != Mode::synchronous && name.starts_with(task_names::kActorGeneration)) {
+    } else if (workflow.mode != Mode::synchronous && !band.times_generation &&
+               name.starts_with(task_names::kActorGeneration)) {
       run.waits[task_names::kActorGeneration].samples_s = samples;
     } else {
       run.tasks[name].samples_s = samples;

@@ -3,6 +3,7 @@
 
 #include "ask/check/check_question.h"
 #include "ask/runs/log_runs.h"
+#include "cli/ask/log_options.h"
 #include "cli/shared/command.h"
 #include "cli/shared/notes.h"
 #include "cli/shared/table.h"
@@ -49,7 +50,11 @@ void print(const Run& run, const RunVerdict& verdict) {
     std::string line = "would explain " + format_percent(cause.explained, 0) + " of it: " + cause.name + " (";
     for (std::size_t i = 0; i < cause.times.size(); ++i)
       line += (i > 0 ? ", " : "") + cause.times[i].what + " " + format_seconds(cause.times[i].predicted_s);
-    print_line(line + ")");
+    const bool is_all = cause.left_outside == 0;
+    print_line(
+        line + ")" +
+        (is_all ? ""
+                : "; " + std::to_string(cause.left_outside) + " of the times would still not be as expected"));
   }
   for (const BeyondPeak& found : verdict.impossible) print_line("impossible: " + found.sentence());
   if (!verdict.is_normal() && verdict.causes.empty() && verdict.impossible.empty())
@@ -84,12 +89,7 @@ void add_check(CommandLine& line) {
   command.add_option("files", options->logs.logs, "A runs document, or logs").required();
   command.add_option("--import", options->logs.format,
                      "Framework of the logs, if their metrics do not tell it: as for sextant import");
-  command
-      .add_option("--config", options->logs.configs,
-                  "Configuration of the logged run: launch scripts, lists of settings, YAML, TOML")
-      .may_be_repeated();
-  command.add_option("--gpus", options->logs.configuration.cluster.gpus,
-                     "GPUs of the logged run: 2x8xH100, or the type alone, whose number the configuration has");
+  add_log_options(command, options->logs, "run");
   command.add_option("--coefficients", options->question.coefficients,
                      "Coefficients document; default on GPUs: those fitted to public runs");
   command.add_option("--run", options->question.run, "Only the run with this name");

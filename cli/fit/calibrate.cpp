@@ -10,6 +10,7 @@
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "calibrate/validate.h"
+#include "cli/ask/log_options.h"
 #include "cli/command_line/checks.h"
 #include "cli/fit/describe_fit.h"
 #include "cli/plan/suggestions.h"
@@ -148,13 +149,7 @@ void add_calibrate(CommandLine& line) {
       .add_option("runs", options->logs.logs,
                   "Runs document, from sextant proxy or import, or logs of one framework or several")
       .required();
-  command
-      .add_option("--config", options->logs.configs,
-                  "Configuration of the logged runs: launch scripts, lists of settings, YAML, TOML")
-      .may_be_repeated();
-  command.add_option(
-      "--gpus", options->logs.configuration.cluster.gpus,
-      "GPUs of the logged runs: 2x8xH100, or the type alone, whose number the configuration has");
+  add_log_options(command, options->logs, "runs");
   command.add_output("--out", options->out, "Coefficients document to write").shows_default();
   command.add_option("--start", options->start,
                      "Coefficients document to start from; its values also replace the priors");

@@ -127,19 +127,57 @@ void derive_critic(RunSettings& run, const MicroBatchKeys& actor, bool is_megatr
 
 std::string named_model(const TrainerSettings& settings, const char* key) { return settings.text(key, ""); }
 
-void read_verl_mode(const RunSettings& run, RunFacts& facts) {
-  const TrainerSettings& settings = run.settings;
+// The V1 trainer's way (docs/advance/v1_async_trainer.md of verl, 2026-08): one program with three modes.
+enum class V1Mode { none, colocate_async, separate_async };
+
+V1Mode v1_mode(const TrainerSettings& settings) {
+  constexpr std::string_view kMode = "trainer.v1.trainer_mode";
+  if (!settings.has(kMode) || !settings.flag("trainer.use_v1", true)) return V1Mode::none;
+  const std::string mode = settings.text(kMode, "sync");
+  if (mode == "separate_async") return V1Mode::separate_async;
+  if (mode == "colocate_async") return V1Mode::colocate_async;
+  if (mode != "sync")
+    throw_bad_input(settings.place_of(kMode) + ": expected sync, colocate_async or separate_async, got " +
+                    mode);
+  return V1Mode::none;
+}
+
+// Generation has GPUs of its own and runs ahead by the batches that it began with.
+void read_v1_separate(RunSettings& run, RunFacts& facts) {
+  TrainerSettings& settings = run.settings;
+  for (const char* name : {"nnodes", "n_gpus_per_node"}) {
+    const std::string key = std::string(kRolloutRoot) + name;
+    if (settings.has(key)) settings.rename(key, std::string("rollout.") + name);
+  }
+  facts.staleness = std::max(1, settings.count("trainer.v1.separate_async.num_warmup_batches", 1));
+  facts.is_interrupted = true;  // partial rollouts are no switch there
+  if (settings.flag("trainer.v1.separate_async.hybrid_rollout.enable_switch", false))
+    facts.notes.push_back(
+        "trainer.v1.separate_async.hybrid_rollout: in the plan the trainer's GPUs do not generate while they "
+        "are idle");
+}
+
+void read_verl_mode(RunSettings& run, RunFacts& facts) {
+  TrainerSettings& settings = run.settings;
+  const V1Mode v1 = v1_mode(settings);
   const auto pool = [&](const std::string& root) {
     return GpuShape{settings.count(root + "nnodes", 1, TrainerSettings::kMaxNodes),
                     settings.count(root + "n_gpus_per_node", 8, TrainerSettings::kMaxGpusPerNode)};
   };
   GpuShape shape = pool("trainer.");
   const bool is_async = contains(run.program, "fully_async");
-  facts.mode = is_async                                ? Mode::asynchronous
-               : contains(run.program, "one_step_off") ? Mode::one_step_off
-                                                       : Mode::synchronous;
+  facts.mode = is_async || v1 == V1Mode::separate_async ? Mode::asynchronous
+               : contains(run.program, "one_step_off")  ? Mode::one_step_off
+                                                        : Mode::synchronous;
+  if (v1 == V1Mode::separate_async) read_v1_separate(run, facts);
+  if (v1 == V1Mode::colocate_async)
+    facts.notes.push_back(
+        "trainer.v1.trainer_mode=colocate_async: the plan is synchronous; responses that are unfinished when a "
+        "batch is "
+        "full continue in the next step, which makes steps shorter than predicted");
   if (facts.mode != Mode::synchronous) {
-    facts.staleness = is_async ? settings.number("async_training.staleness_threshold", 0.1) : 1;
+    if (v1 != V1Mode::separate_async)
+      facts.staleness = is_async ? settings.number("async_training.staleness_threshold", 0.1) : 1;
     shape = shape_of_pools(shape, pool("rollout."));
   }
   if (settings.flag("reward_model.enable_resource_pool", false))
@@ -154,7 +192,7 @@ void read_verl_mode(const RunSettings& run, RunFacts& facts) {
 void read_verl_batches(const TrainerSettings& settings, RunFacts& facts) {
   const int step = settings.count(key_of(kActorRoot, "ppo_mini_batch_size"), 256);
   facts.responses_per_prompt = settings.count(key_of(kRolloutRoot, "n"), 1);
-  if (facts.mode == Mode::asynchronous) {
+  if (facts.mode == Mode::asynchronous && v1_mode(settings) == V1Mode::none) {
     constexpr int kMaxSteps = 10'000;
     facts.mini_batches = settings.count("async_training.trigger_parameter_sync_step", 4, kMaxSteps) *
                          settings.count("async_training.require_batches", 1, kMaxSteps);
@@ -164,6 +202,7 @@ void read_verl_batches(const TrainerSettings& settings, RunFacts& facts) {
                       std::to_string(facts.mini_batches) + " optimizer steps of " + std::to_string(step) +
                       " prompts are more than " + std::to_string(TrainerSettings::kMaxCount) + " prompts");
     facts.prompts = static_cast<int>(prompts);
+    facts.without_effect.emplace_back("data.train_batch_size");
   } else {
     facts.prompts = settings.count("data.train_batch_size", 1024);
     facts.mini_batches = std::max(1, facts.prompts / step);
@@ -235,7 +274,6 @@ void leave_out_absent_tasks(RunFacts& facts) {
   if (!facts.has_old_log_prob) facts.without_effect.emplace_back("actor_rollout_ref.rollout.log_prob_*");
   if (!facts.has_critic) facts.without_effect.emplace_back("critic.*");
   if (!facts.has_reward_model) facts.without_effect.emplace_back("reward_model.*");
-  if (facts.mode == Mode::asynchronous) facts.without_effect.emplace_back("data.train_batch_size");
 }
 
 // EasyR1 shares a few keys with verl, from which it was made, and has names of its own for the others.
@@ -279,6 +317,8 @@ UnneededSettings verl_unneeded() {
                         "trainer.log_*",
                         "trainer.*ckpt*",
                         "trainer.critic_warmup",
+                        "trainer.use_v1",
+                        "trainer.v1.*",  // what is read of it has been read
                         "trainer.device",
                         "trainer.use_legacy_worker_impl",
                         "*.optim.lr*",

@@ -31,7 +31,7 @@ class Check(unittest.TestCase):
         self.assertLessEqual(iteration.measured_s, samples[-1])
         self.assertEqual(iteration.is_outside,
                          not iteration.interval_s.low <= iteration.measured_s <= iteration.interval_s.high)
-        self.assertIsNone(times["weight_sync"].interval_s)
+        self.assertGreater(times["weight_sync"].interval_s.high, times["weight_sync"].predicted_s)
 
     def test_a_run_as_fast_as_predicted_is_normal(self):
         runs = copy.deepcopy(load("runs.json"))
@@ -62,7 +62,7 @@ class Check(unittest.TestCase):
             self.assertIn(f"{checked[0].run}: ", there.stdout)
             self.assertIn("read as a log of slime", " ".join(checked[0].notes))
         times = {time.what: time.measured_s for time in checked[0].times}
-        self.assertEqual(times["iteration"], 102)
+        self.assertEqual(times["iteration"], 100)
         self.assertEqual(times["actor_generation"], 71)
 
     def test_refuses_what_the_command_line_refuses(self):

@@ -25,6 +25,7 @@ struct LogBand {
   LogLengths lengths;
   std::vector<double> iteration_s;                    // a sample of each step
   std::map<std::string, std::vector<double>> timers;  // as Run::tasks
+  bool times_generation = false;                      // also where it overlaps: its timer is no wait
   double reward_s = 0;                                // of a step, by rules
   std::map<std::string, std::string> notes;
 };

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -113,6 +114,7 @@ class DriverConsole final : public LogReader {
 
   // "==== Step 3/100 ====" of a block, "Train step 3/1160 done" of a table, "Step 3:" of a dictionary below it.
   bool take_heading(std::string_view line) {
+    if (take_epoch(line)) return true;
     if (const std::optional<StepLine> step = step_in_line(line)) {
       Metrics values{{"time/step", step->step_s}};
       if (step->sample_tokens) values.set("seq_len/all/mean", *step->sample_tokens);
@@ -127,10 +129,34 @@ class DriverConsole final : public LogReader {
       const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
       if (error != std::errc() || end == rest.data() + rest.size()) return false;
       if (*end == ':') dictionary_ = number;
-      if (*end == '/' && (word == "Train step " || line.find('=') < at)) block_ = number;
+      if (*end == '/' && (word == "Train step " || line.find('=') < at))
+        take_block(number, std::string_view(end + 1, rest.data() + rest.size()));
       return true;
     }
     return false;
+  }
+
+  // "3/100": after the last step of an epoch its number begins again.
+  void take_block(int number, std::string_view total) {
+    int steps = 0;
+    (void)std::from_chars(total.data(), total.data() + total.size(), steps);
+    if (was_last_ && number == 1) before_epoch_ = last_block_;
+    was_last_ = number == steps && steps > 1;
+    block_ = before_epoch_ + number;
+    last_block_ = std::max(last_block_, *block_);
+  }
+
+  // "==== Epoch 2/5 ====": NeMo RL counts the steps of each epoch from 1. A restart prints its epoch again.
+  bool take_epoch(std::string_view line) {
+    constexpr std::string_view kEpoch = "= Epoch ";
+    const std::size_t at = line.find(kEpoch);
+    if (at == std::string_view::npos) return false;
+    const std::string_view rest = line.substr(at + kEpoch.size());
+    int number = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+    if (error != std::errc() || end == rest.data() + rest.size() || *end != '/') return false;
+    before_epoch_ = before_epochs_.try_emplace(number, last_block_).first->second;
+    return true;
   }
 
   void take_dictionary(std::string_view before, std::string_view text) {
@@ -215,7 +241,10 @@ class DriverConsole final : public LogReader {
 
   StepsByNumber steps_;
   std::optional<int> block_, dictionary_, open_number_;
-  std::string open_;  // a dictionary whose end has not come
+  std::map<int, int> before_epochs_;  // steps of all blocks before an epoch
+  int before_epoch_ = 0, last_block_ = 0;
+  bool was_last_ = false;  // the block before was the last of its epoch
+  std::string open_;       // a dictionary whose end has not come
   int counted_ = 0;
 };
 

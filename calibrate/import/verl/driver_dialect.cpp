@@ -263,28 +263,47 @@ std::map<std::string, std::string> areal_timers() {
   return timers;
 }
 
-// AReaL has no time of the whole step: it is the sum of these, which follow one another.
+// AReaL has no time of the whole step: it is the sum of these, which follow one another. Models that share GPUs come and
+// go; pauses of the engines and their resumption are in none of the others.
 std::vector<std::string_view> areal_parts() {
-  return {"timeperf/rollout",      "timeperf/critic_values",     "timeperf/ref_logp",
-          "timeperf/teacher_logp", "timeperf/recompute_logp",    "timeperf/compute_advantage",
-          "timeperf/train_step",   "timeperf/critic_train_step", "timeperf/update_weights",
-          "timeperf/clear_batches"};
+  return {"timeperf/rollout",        "timeperf/critic_values",
+          "timeperf/ref_logp",       "timeperf/teacher_logp",
+          "timeperf/recompute_logp", "timeperf/compute_advantage",
+          "timeperf/train_step",     "timeperf/critic_train_step",
+          "timeperf/update_weights", "timeperf/clear_batches",
+          "timeperf/rollout_onload", "timeperf/rollout_offload",
+          "timeperf/actor_onload",   "timeperf/actor_offload",
+          "timeperf/ref_onload",     "timeperf/ref_offload",
+          "timeperf/critic_onload",  "timeperf/critic_offload",
+          "timeperf/teacher_onload", "timeperf/teacher_offload",
+          "timeperf/rollout_pause",  "timeperf/rollout_pause_generation",
+          "timeperf/rollout_resume", "timeperf/rollout_continue_generation"};
 }
 
 }  // namespace
 
 std::span<const DriverDialect> driver_dialects() {
   static const std::array kTable{
-      DriverDialect{"areal", kArealMetrics, areal_timers(), areal_parts(), false, kArealOptions, derive_areal},
-      DriverDialect{"nemo-rl",
-                    kNemoMetrics,
-                    joint_timers(),
-                    {"Total step time", "timing/train/total_step_time"},
-                    false,
-                    kNemoOptions,
-                    derive_nemo},
-      DriverDialect{
-          "openrlhf", kRayMetrics, joint_timers(), {"timing/step_total"}, false, kRayOptions, derive_ray},
+      DriverDialect{.name = "areal",
+                    .metrics = kArealMetrics,
+                    .timers = areal_timers(),
+                    .step = areal_parts(),
+                    .options = kArealOptions,
+                    .derive = derive_areal},
+      DriverDialect{.name = "nemo-rl",
+                    .metrics = kNemoMetrics,
+                    .timers = joint_timers(),
+                    .step = {"Total step time", "timing/train/total_step_time"},
+                    .options = kNemoOptions,
+                    .derive = derive_nemo,
+                    .beside = {"Total validation time", "timing/validation/total_validation_time",
+                               "checkpointing", "timing/train/checkpointing"}},
+      DriverDialect{.name = "openrlhf",
+                    .metrics = kRayMetrics,
+                    .timers = joint_timers(),
+                    .step = {"timing/step_total"},
+                    .options = kRayOptions,
+                    .derive = derive_ray},
       DriverDialect{.name = "prime-rl",
                     .metrics = kPrimeMetrics,
                     .timers = prime_timers(),
@@ -292,18 +311,39 @@ std::span<const DriverDialect> driver_dialects() {
                     .options = kPrimeOptions,
                     .derive = derive_nothing,
                     .is_asynchronous = true,
-                    .may_lack_phases = true},
-      DriverDialect{"roll", kRollMetrics, usual_timers(), {"time/step_total"}, true, kRollOptions, derive_roll},
-      DriverDialect{"skyrl", kSkyMetrics, joint_timers(), {"timing/step"}, false, kSkyOptions, derive_nothing},
-      // perf/step_time has the wait for rollouts and training, not what surrounds them.
-      DriverDialect{"slime",
-                    kSlimeMetrics,
-                    usual_timers(),
-                    {"perf/step_time", "perf/update_weights_time", "perf/sleep_time", "perf/wake_up_time"},
-                    false,
-                    kSlimeOptions,
-                    derive_slime},
-      DriverDialect{"trl", kTrlMetrics, {}, {"step_time"}, false, kTrlOptions, derive_nothing}};
+                    .may_lack_phases = true,
+                    .beside = {"time/save_ckpt"}},
+      DriverDialect{.name = "roll",
+                    .metrics = kRollMetrics,
+                    .timers = usual_timers(),
+                    .step = {"time/step_total"},
+                    .step_is_of_the_one_before = true,
+                    .options = kRollOptions,
+                    .derive = derive_roll,
+                    .beside = {"time/val_step"}},
+      DriverDialect{.name = "skyrl",
+                    .metrics = kSkyMetrics,
+                    .timers = joint_timers(),
+                    .step = {"timing/step"},
+                    .options = kSkyOptions,
+                    .derive = derive_nothing,
+                    .beside = {"timing/eval", "timing/save_checkpoints", "timing/save_hf_model"}},
+      // The trainer's wait goes from the end of a training to the beginning of the next (slime/backends/megatron_utils/
+      // actor.py, train_wait): it holds sleep, weights, generation and checkpoints.
+      DriverDialect{.name = "slime",
+                    .metrics = kSlimeMetrics,
+                    .timers = usual_timers(),
+                    .step = {"perf/step_time"},
+                    .options = kSlimeOptions,
+                    .derive = derive_slime,
+                    .beside = {"perf/save_model_time"},
+                    .times_generation = true},
+      DriverDialect{.name = "trl",
+                    .metrics = kTrlMetrics,
+                    .timers = {},
+                    .step = {"step_time"},
+                    .options = kTrlOptions,
+                    .derive = derive_nothing}};
   return kTable;
 }
 
@@ -322,6 +362,12 @@ std::optional<double> step_time(const DriverDialect& dialect, const Metrics& met
   return is_there ? std::optional(sum) : std::nullopt;
 }
 
+double beside_s(const DriverDialect& dialect, const Metrics& metrics) {
+  double sum = 0;
+  for (const std::string_view key : dialect.beside) sum += metrics.get(key).value_or(0);
+  return sum;
+}
+
 }  // namespace
 
 void translate_steps(const DriverDialect& dialect, VerlLog& log, std::optional<double> prompt_tokens) {
@@ -334,7 +380,7 @@ void translate_steps(const DriverDialect& dialect, VerlLog& log, std::optional<d
         if (const auto value = metrics.get(std::string(prefix) + std::string(own))) metrics.add(name, *value);
       }
     }
-    if (time) metrics.set("timing_s/step", *time);
+    if (time) metrics.set("timing_s/step", *time - beside_s(dialect, metrics));
     if (prompt_tokens) metrics.add("prompt_length/mean", *prompt_tokens);
     const auto prompt = metrics.get("prompt_length/mean");
     for (const char* key : {"ppo_actor/seq_len/avg", kSampleTokens}) {

@@ -27,6 +27,9 @@ struct DriverDialect {
   void (*derive)(std::map<std::string, Json>& config);  // options that follow from others
   bool is_asynchronous = false;                         // always: the timer of generation is a wait
   bool may_lack_phases = false;                         // its console has the times of whole steps alone
+  // Times in that of the step which are no part of an iteration: validation and checkpoints.
+  std::vector<std::string_view> beside = {};
+  bool times_generation = false;  // of asynchronous training too: its timer of generation is no wait
 };
 
 [[nodiscard]] std::span<const DriverDialect> driver_dialects();

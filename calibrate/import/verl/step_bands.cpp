@@ -124,6 +124,7 @@ LogBand band_of(const VerlSource& source, const Steps& steps, const DriverDialec
   band.notes["steps"] = std::to_string(steps.size()) + " with mean responses of " + length_range(steps) + ".";
   if (source.log.restarts > 0) band.notes["restarts"] = std::to_string(source.log.restarts);
   set_times(steps, dialect, band);
+  band.times_generation = dialect != nullptr && dialect->times_generation;
   note_phases(steps, dialect, band);
   return band;
 }
@@ -133,18 +134,23 @@ LogBand band_of(const VerlSource& source, const Steps& steps, const DriverDialec
 bool times_parts(const DriverDialect* dialect) { return dialect == nullptr || !dialect->timers.empty(); }
 
 std::vector<const VerlStep*> usable_steps(const VerlLog& log, const DriverDialect* dialect) {
-  Steps usable;
+  Steps usable, first;  // first: of each process, the first of its usable steps, which warms up
   const bool all_parts = needs_parts(log, dialect);
+  bool is_new = false;
   for (const VerlStep& step : log.steps) {
+    is_new = is_new || step.is_first_of_process;  // a validation before training has no times
     const auto is_positive = [&step](const std::string& key) { return step.has(key) && step.at(key) > 0; };
     const bool has_parts = is_positive(kSeconds + "gen") && is_positive(kSeconds + "update_actor");
     if (is_positive(kResponseMean) && is_positive(kSeconds + "step") && (has_parts || !all_parts) &&
         iteration_s(step) > 0) {
       usable.push_back(&step);
+      if (std::exchange(is_new, false)) first.push_back(&step);
     }
   }
-  const auto warms_up = [](const VerlStep* step) { return step->is_first_of_process; };
-  if (!std::all_of(usable.begin(), usable.end(), warms_up)) std::erase_if(usable, warms_up);
+  const auto warms_up = [&](const VerlStep* step) {
+    return std::find(first.begin(), first.end(), step) != first.end();
+  };
+  if (first.size() < usable.size()) std::erase_if(usable, warms_up);
   return usable;
 }
 

@@ -262,15 +262,21 @@ class VerlConsole final : public LogReader {
 
 // ---- JSONL ----
 
+// The step of slime's values in wandb, whose own steps are those of calls.
+constexpr std::string_view kRolloutStep = "rollout/step";
+
 // The number of the line's step, and the values beside it or in its "data".
 class MetricLines final : public LogReader {
  public:
   void take_line(std::string_view line) override {
     if (!line_.read(line)) return;
     constexpr double kMaximum = 1'000'000'000;
-    for (const std::string_view key : {"step", "_step", "global_step"}) {
+    has_rollout_steps_ = has_rollout_steps_ || line_.find(kRolloutStep) != nullptr;
+    for (const std::string_view key :
+         std::initializer_list<std::string_view>{kRolloutStep, "step", "_step", "global_step"}) {
       const JsonLineMember* const number = line_.find(key);
       if (number == nullptr) continue;
+      if (has_rollout_steps_ && key != kRolloutStep) return;
       if (!number->is_integer || number->number < 0 || number->number > kMaximum) return;
       const JsonLineMember* const data = line_.find("data");
       if (data != nullptr && !data->is_object) return;
@@ -292,6 +298,7 @@ class MetricLines final : public LogReader {
 
  private:
   JsonLine line_{"data"};
+  bool has_rollout_steps_ = false;
   MetricLine metrics_;
   StepsByNumber steps_;
 };
@@ -299,13 +306,18 @@ class MetricLines final : public LogReader {
 }  // namespace
 
 void StepsByNumber::add(int number, const Metrics& metrics) {
-  const bool is_first = by_number_.empty() || number < last_;
-  if (!by_number_.empty() && number < last_) ++restarts_;
+  const auto known = by_number_.find(number);
+  const bool repeats = known == by_number_.end() ||
+                       std::any_of(metrics.begin(), metrics.end(),
+                                   [&](const auto& metric) { return known->second.has(metric.first); });
+  const bool is_restart = !by_number_.empty() && number < last_ && repeats;
+  const bool is_first = by_number_.empty() || is_restart;
+  if (is_restart) ++restarts_;
   VerlStep& step = by_number_[number];
   step.number = number;
   step.is_first_of_process = step.is_first_of_process || is_first;
   step.metrics.merge(metrics);
-  last_ = number;
+  last_ = is_restart ? number : std::max(last_, number);
 }
 
 void StepsByNumber::finish(VerlLog& log) {
@@ -318,13 +330,14 @@ VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& othe
   StepsByNumber steps;
   std::optional<std::string> run;
   std::vector<std::pair<std::size_t, std::string>> metrics;  // position and name
-  std::optional<std::size_t> number_at;
+  std::optional<std::size_t> number_at, rollout_step_at;
   for (std::size_t i = 0; i < table.columns().size(); ++i) {
     const std::string& column = table.columns()[i];
     if (column == "Step" || column == "step" || column == "_step" || column == "global_step") {
-      number_at = i;
+      if (!number_at) number_at = i;
       continue;
     }
+    if (column == kRolloutStep || column.ends_with(" - rollout/step")) rollout_step_at = i;
     const std::size_t dash = column.rfind(" - ");
     const std::string of = dash == std::string::npos ? "" : column.substr(0, dash);
     const std::string metric = dash == std::string::npos ? column : column.substr(dash + 3);
@@ -337,6 +350,7 @@ VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& othe
     }
   }
   VerlLog log;
+  if (rollout_step_at) number_at = rollout_step_at;
   if (!number_at) return log;
   for (const CsvRow& row : table.rows()) {
     const std::optional<double> number = leading_number(row.cells()[*number_at]);

@@ -18,7 +18,7 @@ namespace sextant {
 
 struct VerlStep {
   int number = 0;
-  bool is_first_of_process = false;  // the first of the log, or after a restart: it warms up
+  bool is_first_of_process = false;  // the first of the log, or after a restart
   Metrics metrics;                   // finite values only
 
   [[nodiscard]] bool has(std::string_view key) const { return metrics.contains(key); }
@@ -31,8 +31,8 @@ struct VerlLog {
   int restarts = 0;                    // how often the step number went back
 };
 
-// Steps in the order of their numbers. Later values of a step win; a step that is smaller than the one before begins
-// another process.
+// Steps in the order of their numbers. Later values of a step win. A step that is smaller than the one before begins another
+// process if it repeats values; otherwise another part of an asynchronous program speaks of it.
 class StepsByNumber {
  public:
   void add(int number, const Metrics& metrics);

@@ -47,7 +47,8 @@ const Json kSlime{
     {"global-batch-size", 128},         {"rollout-max-response-len", 4096}, {"rollout-num-gpus-per-engine", 2},
     {"tensor-model-parallel-size", 2},  {"use-dynamic-batch-size", true},   {"max-tokens-per-gpu", 9216}};
 
-// Two processes write the lines of a step; the step's own time leaves out what surrounds training.
+// Two processes write the lines of a step. The trainer's wait in its time holds sleep, weights and waking up (371 + 112.8 s
+// and these).
 TEST(DriverLogs, OfSlimeHaveTheWholeIteration) {
   std::string text;
   for (int step = 0; step < 4; ++step) {
@@ -65,7 +66,7 @@ TEST(DriverLogs, OfSlimeHaveTheWholeIteration) {
   ASSERT_THAT(imported.runs.runs, SizeIs(1));
   const sextant::Run& run = imported.runs.runs.front();
   EXPECT_EQ(run.framework, "slime");
-  EXPECT_THAT(run.iteration.samples_s, ElementsAre(497.0, 497.0, 497.0));  // without the first step
+  EXPECT_THAT(run.iteration.samples_s, ElementsAre(490.0, 490.0, 490.0));  // without the first step
   EXPECT_EQ(run.tasks.at("actor_generation").median_s(), 371);
   EXPECT_EQ(run.tasks.at("actor_training").median_s(), 71);
   EXPECT_EQ(run.tasks.at("old_log_prob").median_s(), 20.1);
@@ -75,6 +76,114 @@ TEST(DriverLogs, OfSlimeHaveTheWholeIteration) {
   EXPECT_EQ(plan.tasks.at("actor_training").data_parallel(), 4);
   EXPECT_EQ(plan.tasks.at("actor_training").execution.micro_batch_tokens, 9216);
   EXPECT_EQ(imported.runs.workflow_of(run).mini_batches, 2);  // 256 sequences, 128 in a step
+}
+
+// In asynchronous training the next rollout is written before the training of the one before, and its time is no wait.
+TEST(DriverLogs, OfAsynchronousSlimeDoNotRestart) {
+  std::string text;
+  for (int step = 0; step < 5; ++step) {
+    text +=
+        "perf " + std::to_string(step) + ": {'rollout/response_len/mean': 1000.0, 'perf/rollout_time': 40.0}\n";
+    if (step > 0)
+      text += "perf " + std::to_string(step - 1) +
+              ": {'perf/actor_train_time': 30.0, 'perf/train_wait_time': 11.0, 'perf/save_model_time': 5.0, "
+              "'perf/step_time': 46.0}\n";
+  }
+  const std::vector<LogTimes> times = times_of("slime", "run.log", text);
+  ASSERT_THAT(times, SizeIs(1));
+  ASSERT_THAT(times.front().bands, SizeIs(1));
+  const LogBand& band = times.front().bands.front();
+  EXPECT_THAT(band.iteration_s, ElementsAre(41.0, 41.0, 41.0));  // without checkpoints
+  EXPECT_FALSE(band.notes.contains("restarts"));
+  EXPECT_TRUE(band.times_generation);
+}
+
+// Values that slime sends to wandb are numbered by call, and "rollout/step" is the number of their step.
+TEST(DriverLogs, OfSlimeInWandbHaveTheirOwnSteps) {
+  std::string lines;
+  for (int step = 0; step < 3; ++step) {
+    const std::string of = "\"rollout/step\": " + std::to_string(step), call = std::to_string(3 * step);
+    lines += "{\"_step\": " + call + ", " + of +
+             ", \"rollout/response_len/mean\": 1000.0, \"perf/rollout_time\": 40.0}\n{\"_step\": " +
+             std::to_string(3 * step + 1) +
+             ", \"train/loss\": 0.1}\n{\"_step\": " + std::to_string(3 * step + 2) + ", " + of +
+             ", \"perf/actor_train_time\": 20.0, \"perf/step_time\": 70.0}\n";
+  }
+  const std::vector<LogTimes> times = times_of("slime", "wandb.jsonl", lines);
+  ASSERT_THAT(times.front().bands, SizeIs(1));
+  EXPECT_THAT(times.front().bands.front().iteration_s, ElementsAre(70.0, 70.0));
+  const std::vector<LogTimes> table = times_of(
+      "slime", "wandb.csv",
+      "_step,rollout/step,rollout/response_len/mean,perf/rollout_time,perf/actor_train_time,perf/step_time\n"
+      "0,0,1000,40,,\n1,0,,,20,70\n2,1,1000,40,,\n3,1,,,20,72\n");
+  ASSERT_THAT(table.front().bands, SizeIs(1));
+  EXPECT_THAT(table.front().bands.front().iteration_s, ElementsAre(72.0));
+}
+
+// A step's time holds validation and checkpoints, which are no part of an iteration.
+TEST(DriverLogs, LeaveOutValidationAndCheckpoints) {
+  std::string nemo, sky;
+  for (int step = 1; step <= 4; ++step) {
+    const bool saves = step % 2 == 0;
+    nemo += "======= Step " + std::to_string(step) + "/4 =======\n" +
+            (saves ? "    \xe2\x80\xa2 Total validation time: 30.00s\n" : "") +
+            "  \xe2\x80\xa2 Mean Generation Length: 800.0\n  \xe2\x80\xa2 Total step time: " +
+            (saves ? "167.00" : "112.00") + "s\n" +
+            (saves ? "  \xe2\x80\xa2 checkpointing: 25.00s (1%)\n" : "") +
+            "  \xe2\x80\xa2 generation: 58.10s (3%)\n  \xe2\x80\xa2 policy_training: 28.00s (3%)\n";
+    sky += "step " + std::to_string(step) + ": {'step': " + std::to_string(step) +
+           ", 'generate/avg_num_tokens': 400.0, 'timing/generate': 30.0, 'timing/policy_train': 20.0, " +
+           (saves ? "'timing/save_checkpoints': 25.0, 'timing/eval': 10.0, 'timing/step': 91.0}\n"
+                  : "'timing/step': 56.0}\n");
+  }
+  EXPECT_THAT(times_of("nemo-rl", "run.log", nemo).front().bands.front().iteration_s,
+              ElementsAre(112.0, 112.0, 112.0));
+  EXPECT_THAT(times_of("skyrl", "run.log", sky).front().bands.front().iteration_s,
+              ElementsAre(56.0, 56.0, 56.0));
+}
+
+// A validation before training has no times: the first step that has them warms up.
+TEST(DriverLogs, WarmUpInTheFirstStepWithTimes) {
+  std::string text = "step:0 - val-core/acc:0.5\n";
+  for (int step = 1; step <= 3; ++step)
+    text +=
+        "step:" + std::to_string(step) +
+        " - timing_s/gen:60.0 - timing_s/update_actor:80.0 - timing_s/step:" + (step == 1 ? "403.0" : "141.0") +
+        " - response_length/mean:900.0\n";
+  EXPECT_THAT(times_of("verl", "run.log", text).front().bands.front().iteration_s, ElementsAre(141.0, 141.0));
+}
+
+// Releases of verl differ in what their step holds: validation, saving, both or neither; the phases tell it.
+TEST(DriverLogs, OfVerlHoldAnyHousekeeping) {
+  for (const double held_s : {0.0, 30.0, 40.0, 70.0}) {
+    std::string text;
+    for (int step = 1; step <= 3; ++step)
+      text += "step:" + std::to_string(step) +
+              " - timing_s/gen:60.0 - timing_s/update_actor:80.0 - timing_s/testing:30.0 - "
+              "timing_s/save_checkpoint:40.0"
+              " - response_length/mean:900.0 - timing_s/step:" +
+              std::to_string(141 + held_s) + "\n";
+    EXPECT_THAT(times_of("verl", "run.log", text).front().bands.front().iteration_s, ElementsAre(141.0, 141.0))
+        << held_s;
+  }
+}
+
+// NeMo RL counts the steps of each epoch from 1.
+TEST(DriverLogs, OfNemoRlGoOnInTheNextEpoch) {
+  const auto block = [](int step, int total) {
+    return "===== Step " + std::to_string(step) + "/" + std::to_string(total) +
+           " =====\n  \xe2\x80\xa2 Mean Generation Length: 800.0\n  \xe2\x80\xa2 Total step time: " +
+           std::to_string(100 + step) +
+           ".00s\n  \xe2\x80\xa2 generation: 58.10s\n  \xe2\x80\xa2 policy_training: 28.00s\n";
+  };
+  for (const std::string heading : {"", "===== Epoch 2/2 =====\n"}) {
+    const std::string text = block(1, 2) + block(2, 2) + heading + block(1, 2) + block(2, 2);
+    const LogBand band = times_of("nemo-rl", "run.log", text).front().bands.front();
+    EXPECT_THAT(band.iteration_s, ElementsAre(102.0, 101.0, 102.0)) << heading;
+    EXPECT_FALSE(band.notes.contains("restarts"));
+  }
+  const std::string resumed = block(1, 9) + block(2, 9) + block(3, 9) + block(2, 9) + block(3, 9);
+  EXPECT_EQ(times_of("nemo-rl", "run.log", resumed).front().bands.front().notes.at("restarts"), "1");
 }
 
 TEST(DriverLogs, OfNemoRlAreBlocks) {
@@ -169,13 +278,16 @@ TEST(DriverLogs, OfArealAreTables) {
         "3.1000e+01 \xe2\x94\x82\n"
         "\xe2\x94\x82 timeperf/update_weights \xe2\x94\x82 2.0000e+00 \xe2\x94\x82 timeperf/recompute_logp "
         "\xe2\x94\x82 6.0000e+00 \xe2\x94\x82\n"
+        "\xe2\x94\x82 timeperf/rollout_offload \xe2\x94\x82 3.0000e+00 \xe2\x94\x82 timeperf/actor_onload "
+        "\xe2\x94\x82 "
+        "4.0000e+00 \xe2\x94\x82\n"
         "\xe2\x94\x82 ppo_actor/seq_len/avg \xe2\x94\x82 1.1000e+03 \xe2\x94\x82 ppo_actor/prompt_len/avg "
         "\xe2\x94\x82 1.0000e+02 \xe2\x94\x82\n";
   }
   const std::vector<LogTimes> times = times_of("areal", "run.log", text);
   ASSERT_THAT(times.front().bands, SizeIs(1));
   const LogBand& band = times.front().bands.front();
-  EXPECT_THAT(band.iteration_s, ElementsAre(80, 80, 80));  // without the first step
+  EXPECT_THAT(band.iteration_s, ElementsAre(87, 87, 87));  // without the first step
   EXPECT_THAT(band.timers.at("actor_generation"), ElementsAre(41, 41, 41));
   EXPECT_THAT(band.timers.at("actor_training"), ElementsAre(31, 31, 31));
   EXPECT_EQ(band.lengths.response, 1000);

@@ -125,6 +125,28 @@ TEST(VerlImport, TellsModesByTheProgram) {
   EXPECT_EQ(off.facts.nodes, 3);
 }
 
+// The V1 trainer has one program; generation apart has its GPUs beside those of the trainer.
+TEST(VerlImport, TellsModesOfTheV1TrainerByASetting) {
+  const ReadRun apart = read_words(
+      "trainer.v1.trainer_mode=separate_async trainer.v1.separate_async.num_warmup_batches=2 trainer.nnodes=2 "
+      "actor_rollout_ref.rollout.nnodes=1 actor_rollout_ref.rollout.n_gpus_per_node=8 data.train_batch_size=64 "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=16 trainer.v1.separate_async.parameter_sync_step=4");
+  EXPECT_EQ(apart.facts.mode, Mode::asynchronous);
+  EXPECT_EQ(apart.facts.staleness, 2);
+  EXPECT_EQ(apart.facts.nodes, 3);
+  EXPECT_EQ(apart.facts.prompts, 64);
+  EXPECT_EQ(apart.facts.mini_batches, 4);
+  EXPECT_TRUE(apart.facts.is_interrupted);
+  EXPECT_TRUE(apart.facts.has_old_log_prob);
+  const ReadRun together = read_words("trainer.v1.trainer_mode=colocate_async");
+  EXPECT_EQ(together.facts.mode, Mode::synchronous);
+  EXPECT_THAT(together.facts.notes, Contains(HasSubstr("colocate_async: the plan is synchronous")));
+  EXPECT_EQ(read_words("trainer.use_v1=False trainer.v1.trainer_mode=separate_async").facts.mode,
+            Mode::synchronous);
+  EXPECT_THAT(sextant::refusal_of([] { (void)read_words("trainer.v1.trainer_mode=separate"); }),
+              HasSubstr("expected sync, colocate_async or separate_async"));
+}
+
 TEST(VerlImport, WarnsOfSettingsThatThePlanDoesNotHave) {
   const ReadRun read = read_words(
       "algorithm.adv_estimator=rloo actor_rollout_ref.actor.ppo_epochs=2 "
