@@ -322,10 +322,18 @@ class Portfolio {
     while (result.improvements.size() > 1 && result.improvements.back().loss < answer.loss * (1 - kRounding))
       result.improvements.pop_back();  // uneven, and hardly better
     use_slack(finishing_request(), result);
+    name_plan(result);
     result.message = best_of_plans(feasible_, candidates_) + "; found by " + answer.by + idle_reason(answer);
     if (proved_ && *proved_ >= loss_of(result) * (1 - kRounding))
       result.message += "; no plan of whole units is better (proved by exact)";
     return result;
+  }
+
+  // A plan has the name of its question; the member that found it is in the message.
+  void name_plan(PlanResult& result) const {
+    std::string name = request_.workflow.name;
+    if (request_.framework != kAny) name += " for " + request_.framework;
+    result.plan->name = result.prediction->plan = std::move(name);
   }
 
   // Why devices are left idle; empty if none is.

@@ -1,5 +1,5 @@
 // Configurations of SkyRL: Hydra overrides behind a program of skyrl_train or skyrl.train, and YAML files, for its FSDP
-// trainers. Keys and defaults are those of skyrl/train/config/config.py (a9564572eb8e, 2026-08-21). Names of
+// and Megatron trainers. Keys and defaults are those of skyrl/train/config/config.py (a9564572eb8e, 2026-08-21). Names of
 // skyrl/train/config/ppo_base_config.yaml (1331ec7d373c, 2026-03-02) are read too, with its defaults: the dataclasses
 // renamed them (skyrl/train/config/legacy.py, f78dc753dc1f), github.com/NovaSky-AI/SkyRL.
 #include <algorithm>
@@ -99,11 +99,11 @@ RunFacts read_skyrl_run(RunSettings& run) {
   TrainerSettings& settings = run.settings;
   rename_old_options(settings);
   const std::string strategy = settings.text("trainer.strategy", "fsdp2");
-  if (strategy != "fsdp" && strategy != "fsdp2")
-    throw_bad_input(settings.place_of("trainer.strategy") + ": expected fsdp or fsdp2, got " + strategy +
-                    ": SkyRL's other trainers are not read");
+  if (strategy != "fsdp" && strategy != "fsdp2" && strategy != "megatron")
+    throw_bad_input(settings.place_of("trainer.strategy") + ": expected fsdp, fsdp2 or megatron, got " +
+                    strategy + ": SkyRL's other trainers are not read");
   RunFacts facts;
-  facts.profile = "skyrl";
+  facts.profile = strategy == "megatron" ? "skyrl-megatron" : "skyrl";
   read_sky_mode(run, facts);
   read_sky_batches(settings, facts);
   const std::string estimator = settings.text("trainer.algorithm.advantage_estimator", "grpo");
@@ -147,6 +147,14 @@ UnneededSettings skyrl_unneeded() {
                         "trainer.*.optimizer_config.*",
                         "trainer.*.model.lora.*",
                         "trainer.*.fsdp_config.reshard_after_forward",
+                        "trainer.*.megatron_config.moe_*",
+                        "trainer.*.megatron_config.lora_config.*",
+                        "trainer.*.megatron_config.empty_cuda_cache",
+                        "trainer.*.megatron_config.ddp_config.*",
+                        "trainer.*.megatron_config.transformer_config_kwargs.recompute_method",
+                        "trainer.*.megatron_config.transformer_config_kwargs.recompute_num_layers",
+                        "trainer.*.megatron_config.optimizer_config_kwargs.use_precision_aware_optimizer",
+                        "trainer.*.megatron_config.optimizer_config_kwargs.overlap_cpu_optimizer_d2h_h2d",
                         "trainer.*.fsdp_config.mixed_precision.*",
                         "trainer.ref.model.path",
                         "trainer.fully_async.enabled",  // the program says it
@@ -162,7 +170,6 @@ UnneededSettings skyrl_unneeded() {
                         "generator.inference_engine.async_engine",
                         "generator.inference_engine.model_dtype",
                         "generator.inference_engine.num_engines",
-                        "generator.inference_engine.expert_parallel_size",
                         "generator.inference_engine.enable_http_endpoint",
                         "generator.inference_engine.http_endpoint_*",
                         "generator.inference_engine.enable_chunked_prefill"};

@@ -111,17 +111,10 @@ std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>&
 }
 
 std::span<const Dialect> dialect_table() {
-  static const std::array kTable{verl_fsdp_dialect(),
-                                 verl_megatron_dialect(),
-                                 nemo_rl_dtensor_dialect(),
-                                 nemo_rl_megatron_dialect(),
-                                 openrlhf_dialect(),
-                                 areal_dialect(),
-                                 slime_dialect(),
-                                 miles_dialect(),
-                                 roll_dialect(),
-                                 trl_dialect(),
-                                 skyrl_dialect()};
+  static const std::array kTable{
+      verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(), nemo_rl_megatron_dialect(),
+      openrlhf_dialect(),  areal_dialect(),         slime_dialect(),           miles_dialect(),
+      roll_dialect(),      trl_dialect(),           skyrl_dialect(),           skyrl_megatron_dialect()};
   return kTable;
 }
 

@@ -70,6 +70,7 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect roll_dialect();
 [[nodiscard]] Dialect trl_dialect();
 [[nodiscard]] Dialect skyrl_dialect();
+[[nodiscard]] Dialect skyrl_megatron_dialect();
 
 // GPUs that settings of SkyRL state.
 struct SkyrlGpus {

@@ -1,9 +1,10 @@
-// SkyRL's FSDP trainers, main of 2026-08: overrides of its programs' configuration.
+// SkyRL's FSDP and Megatron trainers, main of 2026-08: overrides of its programs' configuration.
 //
 // Keys are those of skyrl/train/config/config.py, limits those of skyrl/train/utils/utils.py (validate_batch_sizes,
 // validate_cfg) at a9564572eb8e91076be43c1bd5e4615e3de17265, github.com/NovaSky-AI/SkyRL. With colocate_all all models
 // and the engines have the same GPUs, and weights leave them while other tasks run. Without it the policy and the
-// reference share GPUs, and the engines and a critic have their own (skyrl/train/trainer.py).
+// reference share GPUs, and the engines and a critic have their own (skyrl/train/trainer.py). Megatron trains GRPO alone,
+// with a section of keys for the policy and one for the reference.
 #include <algorithm>
 
 #include "reports/export/trainers/dialect_parts.h"
@@ -25,6 +26,16 @@ std::string sky_role(const std::string& task) {
   return is_critic ? "critic" : "policy";
 }
 
+bool is_megatron(const FrameworkProfile& profile) { return profile.has_stages_outermost; }
+
+std::string sky_megatron(const std::string& task) { return "trainer." + sky_role(task) + ".megatron_config."; }
+std::string sky_transformer(const std::string& task, const char* member) {
+  return sky_megatron(task) + "transformer_config_kwargs." + member;
+}
+std::string sky_optimizer(const std::string& task, const char* member) {
+  return sky_megatron(task) + "optimizer_config_kwargs." + member;
+}
+
 const std::vector<std::string> kSkyCriticTasks{task_names::kCriticTraining, task_names::kCriticInference};
 
 // All models and the engines on the same GPUs.
@@ -41,20 +52,36 @@ bool shares_with_engine(const Plan& plan) {
 
 // ---- what the dialect cannot say apart ----
 
+// Tensor parallelism always splits the sequence too, and the optimizer is always distributed (ZeRO 1).
+void settle_sky_megatron(TaskPlan& task, TaskKind kind) {
+  Execution& execution = task.execution;
+  execution.sequence_parallel = true;
+  execution.virtual_stages = 1;
+  if (kind == TaskKind::training) execution.zero_stage = 1;
+}
+
 // Packing, recomputation and sizes of micro-batches are settings of all models.
 std::string settle_sky(Plan& plan, const Workflow& workflow, const FrameworkProfile& profile) {
-  static_cast<void>(profile);
   if (!workflow.has_task(kSkyTrainer)) return "";
   const Plan before = plan;
+  if (is_megatron(profile)) split_sequences_of_experts(plan, workflow);
   const TaskPlan actor = plan.tasks.at(kSkyTrainer);
   const bool sleeps = shares_with_engine(plan);
   int pass_sequences = 0;
   for (const Task& task : workflow.tasks) {
     TaskPlan& one = plan.tasks.at(task.name);
     one.execution.offload_weights = sleeps;
-    if (task.kind == TaskKind::generation) continue;
+    if (task.kind == TaskKind::generation) {
+      fit_engine_experts(one);
+      keep_experts_whole(one.tensor_parallel(one.replicas.front().stages.front()), one.execution);
+      continue;
+    }
     one.execution.packed = actor.execution.packed;
-    one.execution.offload_optimizer = false;
+    if (is_megatron(profile)) {
+      settle_sky_megatron(one, task.kind);
+    } else {
+      one.execution.offload_optimizer = false;
+    }
     if (task.kind == TaskKind::training) {
       one.recompute = actor.recompute;
       one.micro_batch_sequences = actor.micro_batch_sequences;
@@ -63,22 +90,24 @@ std::string settle_sky(Plan& plan, const Workflow& workflow, const FrameworkProf
       one.micro_batch_sequences = pass_sequences;
     }
   }
-  return plan == before
-             ? ""
-             : "All models pack their sequences, recompute and have micro-batches of one size, and their "
-               "weights leave the GPUs exactly where the engines share them";
+  return plan == before ? ""
+                        : "All models pack their sequences, recompute and have micro-batches of one size, "
+                          "their weights leave "
+                          "the GPUs exactly where the engines share them, and a mixture's experts and "
+                          "sequences are split as "
+                          "the framework does it";
 }
 
 // ---- writing ----
 
-void write_sky_data(const Workflow& workflow, TrainerScript& script) {
+void write_sky_data(const Workflow& workflow, const FrameworkProfile& profile, TrainerScript& script) {
   TrainerSettings& settings = script.settings;
   const bool is_ppo = workflow.has_task(task_names::kCriticTraining);
   settings.begin_group("Algorithm, data and batches");
   settings.set_shell("data.train_data", "['${TRAIN_FILE}']");
   settings.set_shell("data.val_data", "['${VAL_FILE}']");
   settings.set_shell("environment.env_class", "${ENVIRONMENT}");
-  settings.set("trainer.strategy", "fsdp");
+  settings.set("trainer.strategy", is_megatron(profile) ? "megatron" : "fsdp");
   settings.set_shell("trainer.policy.model.path", "${MODEL_PATH}");
   if (is_ppo) settings.set_shell("trainer.critic.model.path", "${CRITIC_PATH}");
   settings.set("trainer.algorithm.advantage_estimator", is_ppo ? "gae" : "grpo");
@@ -118,8 +147,13 @@ void write_sky_engine(const TrainerConfig& config, const TrainerProblem& problem
   const Execution& execution = task.options.execution;
   settings.begin_group(kSkyRollout);
   settings.set(kSkyEngine + "backend", "vllm");
-  settings.set(kSkyEngine + "num_engines", task.data_parallel);
+  const int replicas = attention_replicas(task);
+  settings.set(kSkyEngine + "num_engines", task.data_parallel / replicas);
   settings.set(kSkyEngine + "tensor_parallel_size", task.tensor_parallel);
+  if (execution.expert_parallel > 1) {
+    settings.set(kSkyEngine + "data_parallel_size", replicas);
+    settings.set(kSkyEngine + "expert_parallel_size", execution.expert_parallel);
+  }
   settings.set(kSkyEngine + "gpu_memory_utilization", engine_fraction(kSkyRollout, config, problem));
   settings.set(kSkyEngine + "max_num_seqs", task.options.decode_batch_sequences);
   settings.set(kSkyEngine + "max_num_batched_tokens", execution.prefill_chunk_tokens);
@@ -137,11 +171,37 @@ void write_sky_role(const std::string& task_name, const TrainerTask& task, Train
   if (root != "trainer.ref.") settings.set(root + "model.lora.rank", execution.lora_rank);
 }
 
-void write_sky_trainers(const TrainerConfig& config, const Workflow& workflow, TrainerSettings& settings) {
+void write_sky_megatron(const std::string& task_name, const TrainerTask& task, TrainerSettings& settings) {
+  const Execution& execution = task.options.execution;
+  const std::string root = sky_megatron(task_name);
+  settings.begin_group(task_name);
+  settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
+  settings.set(root + "pipeline_model_parallel_size", task.pipeline_parallel);
+  settings.set(root + "context_parallel_size", execution.context_parallel);
+  settings.set(root + "expert_model_parallel_size", execution.expert_parallel);
+  settings.set(root + "expert_tensor_parallel_size",
+               execution.expert_tensor_parallel > 0 ? Json(execution.expert_tensor_parallel) : Json(nullptr));
+  if (has_uneven_ends(task)) {
+    settings.set(sky_transformer(task_name, "num_layers_in_first_pipeline_stage"), task.stage_layers.front());
+    settings.set(sky_transformer(task_name, "num_layers_in_last_pipeline_stage"), task.stage_layers.back());
+  }
+  if (task_name != kSkyTrainer) return;
+  settings.set(sky_transformer(task_name, "recompute_granularity"),
+               std::string(name_of(task.options.recompute == Recompute::selective ? Recompute::selective
+                                                                                  : Recompute::full)));
+  settings.set(sky_optimizer(task_name, "optimizer_cpu_offload"), execution.offload_optimizer);
+  settings.set(sky_optimizer(task_name, "optimizer_offload_fraction"), execution.offload_optimizer ? 1.0 : 0.0);
+  // The examples switch it on with an optimizer on the host.
+  settings.set(sky_optimizer(task_name, "use_precision_aware_optimizer"), execution.offload_optimizer);
+  settings.set("trainer.policy.model.lora.rank", execution.lora_rank);
+}
+
+void write_sky_trainers(const TrainerConfig& config, const TrainerProblem& problem, TrainerSettings& settings) {
+  const Workflow& workflow = problem.workflow;
   const TrainerTask& actor = config.tasks.at(kSkyTrainer);
   settings.begin_group("Training and passes of all models");
   settings.set(kSkyPacking, actor.options.execution.packed);
-  settings.set("trainer.gradient_checkpointing", actor.options.recompute == Recompute::full);
+  settings.set("trainer.gradient_checkpointing", actor.options.recompute != Recompute::none);
   settings.set("trainer.micro_train_batch_size_per_gpu", actor.options.micro_batch_sequences);
   const auto pass = std::find_if(workflow.tasks.begin(), workflow.tasks.end(),
                                  [](const Task& task) { return task.kind == TaskKind::inference; });
@@ -149,7 +209,8 @@ void write_sky_trainers(const TrainerConfig& config, const Workflow& workflow, T
     settings.set("trainer.micro_forward_batch_size_per_gpu",
                  config.tasks.at(pass->name).options.micro_batch_sequences);
   for (const char* name : {kSkyTrainer, task_names::kReferenceInference, task_names::kCriticTraining}) {
-    if (workflow.has_task(name)) write_sky_role(name, config.tasks.at(name), settings);
+    if (!workflow.has_task(name)) continue;
+    (is_megatron(problem.profile) ? write_sky_megatron : write_sky_role)(name, config.tasks.at(name), settings);
   }
 }
 
@@ -176,11 +237,11 @@ void write_sky_precision(const Workflow& workflow, TrainerScript& script) {
 TrainerScript write_skyrl(const TrainerConfig& config, const TrainerProblem& problem) {
   TrainerScript script;
   const Workflow& workflow = problem.workflow;
-  write_sky_data(workflow, script);
+  write_sky_data(workflow, problem.profile, script);
   write_sky_gpus(config, workflow, script.settings);
   write_sky_engine(config, problem, script.settings);
-  write_sky_trainers(config, workflow, script.settings);
-  write_sky_precision(workflow, script);
+  write_sky_trainers(config, problem, script.settings);
+  if (!is_megatron(problem.profile)) write_sky_precision(workflow, script);
   script.settings.begin_group("Logs");
   script.settings.set("trainer.logger", "console");
   script.settings.set("trainer.project_name", "sextant");
@@ -200,6 +261,8 @@ void read_sky_engine(const TrainerSettings& settings, const TrainerProblem& prob
   TrainerTask& task = config.tasks.at(name);
   Execution& execution = task.options.execution;
   task.tensor_parallel = settings.count(kSkyEngine + "tensor_parallel_size", 1);
+  execution.expert_parallel = settings.count(kSkyEngine + "expert_parallel_size", 1);
+  if (execution.expert_parallel > 1) execution.expert_tensor_parallel = 1;
   task.options.decode_batch_sequences = settings.count(kSkyEngine + "max_num_seqs", 1024);
   execution.prefill_chunk_tokens = settings.count(kSkyEngine + "max_num_batched_tokens", 8192);
   execution.shared_prompts = settings.flag(kSkyEngine + "enable_prefix_caching", true);
@@ -211,24 +274,54 @@ void read_sky_engine(const TrainerSettings& settings, const TrainerProblem& prob
                        config);
 }
 
+void read_sky_megatron(const Task& named, const TrainerSettings& settings, const TrainerProblem& problem,
+                       TrainerConfig& config) {
+  TrainerTask& task = config.tasks.at(named.name);
+  Execution& execution = task.options.execution;
+  const std::string root = sky_megatron(named.name);
+  task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 1);
+  task.pipeline_parallel = settings.count(root + "pipeline_model_parallel_size", 1);
+  execution.context_parallel = settings.count(root + "context_parallel_size", 1);
+  execution.expert_parallel = settings.count(root + "expert_model_parallel_size", 1);
+  execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 0);
+  execution.sequence_parallel = true;
+  if (named.kind == TaskKind::training) {
+    const double offloaded = settings.number(sky_optimizer(named.name, "optimizer_offload_fraction"), 0);
+    execution.offload_optimizer =
+        settings.flag(sky_optimizer(named.name, "optimizer_cpu_offload"), false) && offloaded > 0;
+    const std::string granularity = settings.text(sky_transformer(named.name, "recompute_granularity"), "full");
+    task.options.recompute = !settings.flag("trainer.gradient_checkpointing", true) ? Recompute::none
+                             : granularity == "selective"                           ? Recompute::selective
+                                                                                    : Recompute::full;
+  }
+  const auto layers = [&](const char* end) { return settings.integer(sky_transformer(named.name, end), 0); };
+  complete_layout(named.name, problem, layers("num_layers_in_first_pipeline_stage"),
+                  layers("num_layers_in_last_pipeline_stage"), config);
+}
+
 void read_sky_trainer(const Task& named, const TrainerSettings& settings, const TrainerProblem& problem,
                       TrainerConfig& config) {
   TrainerTask& task = config.tasks.at(named.name);
   Execution& execution = task.options.execution;
   const std::string root = "trainer." + sky_role(named.name) + ".";
   const bool trains = named.kind == TaskKind::training, is_colocated = skyrl_gpus(settings).is_colocated;
-  execution.context_parallel = settings.count(root + "sequence_parallel_size", 1);
-  execution.sharded_over = std::max(0, settings.integer(root + "fsdp_config.fsdp_size", -1));
   execution.packed = settings.flag(kSkyPacking, true);
   execution.micro_batch_tokens = 0;
   task.options.micro_batch_sequences = settings.count(
       trains ? "trainer.micro_train_batch_size_per_gpu" : "trainer.micro_forward_batch_size_per_gpu", 1);
+  if (trains) execution.lora_rank = settings.integer(root + "model.lora.rank", 0);
+  if (is_megatron(problem.profile)) {
+    execution.offload_weights = is_colocated;
+    read_sky_megatron(named, settings, problem, config);
+    return;
+  }
+  execution.context_parallel = settings.count(root + "sequence_parallel_size", 1);
+  execution.sharded_over = std::max(0, settings.integer(root + "fsdp_config.fsdp_size", -1));
   const bool is_on_host = settings.flag(root + "fsdp_config.cpu_offload", false);
   execution.offload_weights = is_colocated || (!trains && is_on_host);
   if (trains) {
     execution.offload_optimizer = is_on_host;
     execution.offload_weights = execution.offload_weights && !is_on_host;
-    execution.lora_rank = settings.integer(root + "model.lora.rank", 0);
     task.options.recompute =
         settings.flag("trainer.gradient_checkpointing", true) ? Recompute::full : Recompute::none;
   }
@@ -256,11 +349,14 @@ void read_skyrl(const TrainerSettings& settings, const TrainerProblem& problem, 
 }
 
 DialectRules sky_rules(const FrameworkProfile& profile) {
-  static_cast<void>(profile);
   DialectRules rules;
   rules.settle = settle_sky;
   rules.more_options = {"inference.packed", "generation.offload_weights", "inference.offload_weights",
-                        "training.offload_weights"};
+                        "training.offload_weights", "generation.expert_tensor_parallel"};
+  if (is_megatron(profile))
+    rules.more_options.insert(rules.more_options.end(),
+                              {"training.sequence_parallel", "inference.sequence_parallel",
+                               "training.zero_stage", "inference.stages"});
   return rules;
 }
 
@@ -281,6 +377,8 @@ std::string uneven_sky_batches(const TrainerConfig& config, const Workflow& work
 std::string skyrl_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
   if (!config.tasks.contains(kSkyTrainer) || !config.tasks.contains(kSkyRollout))
     return "SkyRL runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  if (is_megatron(problem.profile) && config.tasks.contains(task_names::kCriticTraining))
+    return "SkyRL's Megatron trainer has no critic";
   if (config.tasks.contains(task_names::kRewardInference))
     return "SkyRL's environments score responses; the workflow has a reward model";
   if (problem.workflow.prompts % problem.workflow.mini_batches != 0)
@@ -327,6 +425,10 @@ SkyrlGpus skyrl_gpus(const TrainerSettings& settings) {
 
 Dialect skyrl_dialect() {
   return {"skyrl", "skyrl", SettingForm::hydra, sky_rules, skyrl_refusal, write_skyrl, read_skyrl};
+}
+
+Dialect skyrl_megatron_dialect() {
+  return {"skyrl", "skyrl-megatron", SettingForm::hydra, sky_rules, skyrl_refusal, write_skyrl, read_skyrl};
 }
 
 }  // namespace sextant

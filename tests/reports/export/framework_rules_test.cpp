@@ -139,6 +139,15 @@ int nemo_tensor_parallel(const ReadScript& script) {
              : script.number("policy.dtensor_cfg.tensor_parallel_size");
 }
 
+// GPUs of a replica of SkyRL's policy: Ulysses splits sequences over those of FSDP.
+int ranks_of_a_replica(const ReadScript& script) {
+  const std::string megatron = "trainer.policy.megatron_config.";
+  return script.number("trainer.policy.sequence_parallel_size") *
+         script.number(megatron + "tensor_model_parallel_size") *
+         script.number(megatron + "pipeline_model_parallel_size") *
+         script.number(megatron + "context_parallel_size");
+}
+
 Answer areal_switches_offloading_on(const ReadScript& script) {
   const bool is_shared = script.word("rollout.scheduling_strategy.type") == "colocation";
   const bool offloads = is_shared || script.is_on("actor.offload") || script.is_on("critic.offload") ||
@@ -404,7 +413,7 @@ const std::vector<Rule>& rules() {
        [](const ReadScript& script) -> Answer {
          const int gpus = script.number("trainer.placement.policy_num_nodes") *
                           script.number("trainer.placement.policy_num_gpus_per_node"),
-                   ranks = gpus / script.number("trainer.policy.sequence_parallel_size"),
+                   ranks = gpus / ranks_of_a_replica(script),
                    sequences = script.number("trainer.policy_mini_batch_size") *
                                script.number("generator.n_samples_per_prompt");
          return sequences % (ranks * script.number("trainer.micro_train_batch_size_per_gpu")) == 0;
@@ -422,7 +431,25 @@ const std::vector<Rule>& rules() {
          const std::string engine = "generator.inference_engine.";
          return script.number("trainer.placement.policy_num_nodes") *
                     script.number("trainer.placement.policy_num_gpus_per_node") ==
-                script.number(engine + "num_engines") * script.number(engine + "tensor_parallel_size");
+                script.number(engine + "num_engines") * script.number(engine + "data_parallel_size") *
+                    script.number(engine + "tensor_parallel_size");
+       }},
+      {"skyrl", "an engine's experts are on all its GPUs",
+       "github.com/NovaSky-AI/SkyRL skyrl/train/utils/utils.py",
+       [](const ReadScript& script) -> Answer {
+         const std::string engine = "generator.inference_engine.";
+         if (!script.has(engine + "expert_parallel_size")) return kOther;
+         return script.number(engine + "expert_parallel_size") ==
+                script.number(engine + "data_parallel_size") * script.number(engine + "tensor_parallel_size");
+       }},
+      {"skyrl", "Megatron has no critic and splits sequences itself",
+       "github.com/NovaSky-AI/SkyRL skyrl/train/utils/utils.py, validate_megatron_cfg",
+       [](const ReadScript& script) -> Answer {
+         if (!script.has("trainer.policy.megatron_config.tensor_model_parallel_size")) return kOther;
+         return !script.has("trainer.critic.model.path") &&
+                !script.has("trainer.policy.sequence_parallel_size") &&
+                (script.number("trainer.policy.megatron_config.context_parallel_size") == 1 ||
+                 script.is_on("trainer.remove_microbatch_padding"));
        }},
       {"skyrl", "fully asynchronous training takes one optimizer step for a batch",
        "github.com/NovaSky-AI/SkyRL skyrl/train/fully_async_trainer.py",

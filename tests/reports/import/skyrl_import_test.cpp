@@ -44,14 +44,14 @@ ImportedSky import_sky(const std::string& text) {
 }
 
 Plan sky_plan(const ImportedSky& imported, int nodes) {
-  const FrameworkProfile& profile = shipped_profile("skyrl");
+  const FrameworkProfile& profile = shipped_profile(imported.facts.profile);
   std::mt19937 random(1);
   Workflow workflow = random_workflow(profile, random);
   workflow.tasks = graph_of(imported.facts).tasks;
   workflow.mode = imported.facts.mode;
   for (const Task& task : workflow.tasks) workflow.models.emplace(task.model, workflow.models.at("actor"));
   return plan_of_settings(imported.run.settings, "plan", {workflow, gpu_cluster(nodes), profile},
-                          *find_plan_reader("skyrl"));
+                          *find_plan_reader(imported.facts.profile));
 }
 
 TEST(SkyRlImport, ReadsBatchesAndTasksOfAScript) {
@@ -104,11 +104,61 @@ TEST(SkyRlImport, FullyAsynchronousEnginesHaveGpusOfTheirOwn) {
   EXPECT_FALSE(plan.tasks.at("actor_training").execution.offload_weights);
 }
 
+// The degrees of examples/train/megatron/run_megatron_qwen3-30b-a3b.sh, and an optimizer on the host.
+TEST(SkyRlImport, ReadsTheMegatronTrainer) {
+  const std::string policy = "trainer.policy.megatron_config.", reference = "trainer.ref.megatron_config.";
+  const ImportedSky imported = import_sky(
+      "uv run -m skyrl.train.entrypoints.main_base trainer.strategy=megatron trainer.policy.model.path=Qwen/X "
+      "\\\n"
+      "  trainer.placement.policy_num_nodes=2 trainer.placement.policy_num_gpus_per_node=8 \\\n"
+      "  generator.inference_engine.num_engines=1 generator.inference_engine.tensor_parallel_size=4 \\\n"
+      "  generator.inference_engine.data_parallel_size=4 generator.inference_engine.expert_parallel_size=16 "
+      "\\\n  " +
+      policy + "tensor_model_parallel_size=4 " + policy + "pipeline_model_parallel_size=2 " + policy +
+      "expert_model_parallel_size=4 " + policy + "expert_tensor_parallel_size=1 " + policy +
+      "optimizer_config_kwargs.optimizer_cpu_offload=true " + policy +
+      "optimizer_config_kwargs.optimizer_offload_fraction=1.0 " + reference + "tensor_model_parallel_size=8 " +
+      reference + "moe_grouped_gemm=true trainer.micro_train_batch_size_per_gpu=4\n");
+  EXPECT_EQ(imported.facts.profile, "skyrl-megatron");
+  const Plan plan = sky_plan(imported, 2);
+  const TaskPlan& training = plan.tasks.at("actor_training");
+  EXPECT_EQ(training.data_parallel(), 2);
+  EXPECT_EQ(training.replicas.front().pipeline_parallel(), 2);
+  EXPECT_EQ(training.execution.expert_parallel, 4);
+  EXPECT_EQ(training.execution.expert_tensor_parallel, 1);
+  EXPECT_EQ(training.execution.zero_stage, 1);
+  EXPECT_TRUE(training.execution.offload_optimizer);
+  EXPECT_TRUE(training.execution.offload_weights);
+  EXPECT_EQ(training.recompute, Recompute::full);
+  EXPECT_EQ(training.micro_batch_sequences, 4);
+  EXPECT_EQ(plan.tasks.at("reference_inference").data_parallel(), 2);
+  EXPECT_EQ(plan.tasks.at("reference_inference").execution.expert_tensor_parallel, 0);  // as the rest
+  const TaskPlan& engine = plan.tasks.at("actor_generation");
+  EXPECT_EQ(engine.data_parallel(), 4);
+  EXPECT_EQ(engine.execution.expert_parallel, 16);
+  EXPECT_THAT(unused_settings(imported.run.settings, *find_importer("skyrl"), imported.facts), IsEmpty());
+}
+
+TEST(SkyRlImport, RecomputationOfMegatronNeedsGradientCheckpointing) {
+  const auto recompute_of = [](const std::string& settings) {
+    return sky_plan(import_sky("uv run -m skyrl.train.entrypoints.main_base trainer.strategy=megatron " +
+                               settings + "\n"),
+                    1)
+        .tasks.at("actor_training")
+        .recompute;
+  };
+  const std::string granularity =
+      "trainer.policy.megatron_config.transformer_config_kwargs.recompute_granularity=";
+  EXPECT_EQ(recompute_of(granularity + "selective"), Recompute::selective);
+  EXPECT_EQ(recompute_of(granularity + "selective trainer.gradient_checkpointing=false"), Recompute::none);
+  EXPECT_EQ(recompute_of("trainer.gradient_checkpointing=true"), Recompute::full);
+}
+
 TEST(SkyRlImport, OtherTrainersAreRefused) {
   EXPECT_THAT(sextant::refusal_of([] {
-                (void)import_sky("python -m skyrl_train.entrypoints.main_base trainer.strategy=megatron\n");
+                (void)import_sky("python -m skyrl_train.entrypoints.main_base trainer.strategy=jax\n");
               }),
-              HasSubstr("expected fsdp or fsdp2, got megatron"));
+              HasSubstr("expected fsdp, fsdp2 or megatron, got jax"));
 }
 
 }  // namespace
