@@ -155,13 +155,26 @@ void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, 
   }
 }
 
-// The parts in which training takes a batch. Generation that may be half a batch ahead can hand over halves: if
-// training waited for a whole batch, generation would have to stop halfway. This default is a judgement.
-int parts_of(const WorkflowOptions& options, Assumptions& assumed) {
+// The parts in which training takes a batch. A framework may take it by optimizer steps, or whole. Otherwise generation
+// that may be half a batch ahead can hand over halves: if training waited for a whole batch, generation would have to
+// stop halfway. This default is a judgement.
+int parts_of(const WorkflowOptions& options, const FrameworkProfile* profile, int mini_batches,
+             Assumptions& assumed) {
   if (options.mode != Mode::asynchronous) {
     if (options.streamed_parts > 1)
       throw_bad_input("--streamed-parts: only asynchronous training takes a batch in parts; see --mode");
     return 1;
+  }
+  if (profile != nullptr && !profile->is_any()) {
+    if (options.streamed_parts > 1 && !profile->streams_mini_batches)
+      throw_bad_input("--streamed-parts: " + profile->name + " trains on whole batches");
+    if (options.streamed_parts > 0 && mini_batches % options.streamed_parts != 0)
+      throw_bad_input("--streamed-parts: " + profile->name +
+                      " takes whole optimizer steps, so the parts divide --mini-batches " +
+                      std::to_string(mini_batches));
+    return options.streamed_parts > 0      ? options.streamed_parts
+           : profile->streams_mini_batches ? mini_batches
+                                           : 1;
   }
   const double staleness = options.staleness != 0 ? options.staleness : 1;
   constexpr double kRounding = 1e-9, kMaxParts = 1e6;
@@ -209,12 +222,13 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
     throw_bad_input("--staleness: at most " + format_number(kMaxStaleness) + " iterations, got " +
                     format_number(options.staleness));
   if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
-  workflow.streamed_parts = parts_of(options, assumed);
   set_graph(options, profile, facts, notes, assumed, workflow);
   workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);
   workflow.responses_per_prompt =
       assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);
   workflow.mini_batches = assumed.value_or("--mini-batches", options.mini_batches, 1);
+  workflow.streamed_parts = parts_of(options, profile, workflow.mini_batches, assumed);
+  if (profile != nullptr) workflow.rollout.batches_in_flight = profile->batches_in_flight(workflow);
   check_counts(workflow, notes);
   set_rule_rewards(options, profile, devices, assumed, workflow);
   set_lengths(options, assumed, workflow);

@@ -170,6 +170,8 @@ std::map<std::string, OffloadRule> parse_offload_rules(const JsonView& object) {
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
   const auto same = view.optional("same_devices"), apart = view.optional("apart_devices"),
              sleeps = view.optional("engine_sleeps"), shares = view.optional("engine_shares_experts");
+  const auto with_stages = shares ? shares->optional("with_stages") : std::nullopt;
+  profile.has_whole_engines_with_stages = with_stages && !with_stages->flag();
   for (const JsonView& mode : view.required("modes").items()) {
     profile.same_devices[parse_mode(mode)] = parse_sets(same, mode.text());
     profile.apart_devices[parse_mode(mode)] = parse_sets(apart, mode.text());
@@ -248,9 +250,10 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
                    "default_options", "offload_when_shared",
                    "engine_sleeps",   "engine_shares_experts",
                    "algorithms",      "modes",
-                   "rule_rewards",    "tasks",
-                   "option_names",    "cannot",
-                   "notes",           "sources"});
+                   "rule_rewards",    "asynchronous",
+                   "tasks",           "option_names",
+                   "cannot",          "notes",
+                   "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
     view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
@@ -268,6 +271,12 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   parse_old_log_prob(view, profile);
   profile.has_reward_model = flag_of(view, "tasks_by_default", "reward_model", true);
   if (const auto rewards = view.optional("rule_rewards")) profile.rule_rewards = parse_rule_rewards(*rewards);
+  if (const auto asynchronous = view.optional("asynchronous")) {
+    asynchronous->allow_only({"batches_beyond_staleness", "streams_mini_batches"});
+    if (const auto batches = asynchronous->optional("batches_beyond_staleness"))
+      profile.batches_beyond_staleness = non_negative().read(*batches);
+    profile.streams_mini_batches = flag_of(view, "asynchronous", "streams_mini_batches", false);
+  }
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
     layout->allow_only(

@@ -45,6 +45,10 @@ const Fields<RolloutRules>& rollout_fields() {
                "response."),
       optional("reward_workers", &RolloutRules::reward_workers, count(),
                "Number of responses that a rule scores at the same time; missing: one."),
+      optional("batches_in_flight", &RolloutRules::batches_in_flight, positive(),
+               "Batches whose responses are generated at the same time in asynchronous mode; missing: the "
+               "staleness, at "
+               "least one."),
   };
   return fields;
 }

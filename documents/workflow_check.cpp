@@ -148,6 +148,8 @@ void check_rollout(const Workflow& workflow) {
          "further rounds");
   if (rollout.is_interrupted && workflow.mode != Mode::asynchronous)
     fail("interrupted", "only allowed in asynchronous mode, where new weights meet running generation");
+  if (rollout.batches_in_flight > 0 && workflow.mode != Mode::asynchronous)
+    fail("batches_in_flight", "only allowed in asynchronous mode");
   const bool has_environment = workflow.turns > 1 && workflow.environment_s_per_turn > 0;
   if (!has_environment && (rollout.environments > 0 || rollout.environment_deviation_s_per_turn > 0))
     fail("environments", "needs turns > 1 and environment_s_per_turn > 0");

@@ -116,10 +116,15 @@ std::string cure_of(const ExportedScript& script) {
 
 // The costs of the script, those of the plan if it is another one, and a warning if neither fits. A plan that fits
 // only as planned has no script: the text is replaced by a refusal.
-void add_costs(const Plan& planned, const Plan& exported, const LoadedInputs& loaded, ExportedScript& script) {
-  const PlanCosts after = costs_of(exported, loaded);
+void add_costs(const Plan& planned, const ExportedPlan& script_of, const LoadedInputs& loaded,
+               ExportedScript& script) {
+  const Plan& exported = script_of.plan;
+  LoadedInputs runs = loaded;
+  if (script_of.leaves_precision) runs.workflow.precision = Precision::bf16;
+  const PlanCosts after = costs_of(exported, runs);
   if (after.sentence.empty()) return;
-  const PlanCosts before = exported == planned ? PlanCosts{"", "", after.fits} : costs_of(planned, loaded);
+  const PlanCosts before = exported == planned && !script_of.leaves_precision ? PlanCosts{"", "", after.fits}
+                                                                              : costs_of(planned, loaded);
   if (!after.fits && before.fits) {
     script.text.clear();
     script.refusal = script.framework + " cannot run the plan: as exported it needs " + after.memory +
@@ -127,7 +132,8 @@ void add_costs(const Plan& planned, const Plan& exported, const LoadedInputs& lo
     return;
   }
   if (!before.sentence.empty()) script.costs.push_back("as planned: " + before.sentence);
-  script.costs.push_back("as exported: " + after.sentence);
+  script.costs.push_back(std::string("as exported") + (script_of.leaves_precision ? ", in bf16: " : ": ") +
+                         after.sentence);
   if (!after.fits)
     script.costs.emplace_back("warning: as exported, the plan does not fit into memory (sextant predict)");
 }
@@ -186,7 +192,7 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
     script.notes.push_back(
         "note: " + what + ": " + loaded.profile->name +
         " gives all replicas equally many and refuses or drops the rest; change --prompts or --responses");
-  add_costs(plan, exported.plan, loaded, script);
+  add_costs(plan, exported, loaded, script);
   if (exported.chooses_types && !script.text.empty())
     script.costs.push_back(warning_of_chosen_types(exported.plan, loaded));
   return script;
@@ -248,7 +254,7 @@ ExportedScript export_to_program(const TrainerQuestion& question, const LaunchDi
   script.text = std::move(exported.text);
   script.unsaid = std::move(exported.unsaid);
   script.notes = std::move(exported.notes);
-  add_costs(plan, exported.plan, loaded, script);
+  add_costs(plan, exported, loaded, script);
   return script;
 }
 

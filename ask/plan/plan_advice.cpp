@@ -153,6 +153,7 @@ std::string gain_of_synchronous(const PlanInputs& asked, const FrameworkProfile*
   together.mode = Mode::synchronous;
   together.staleness = 0;
   together.streamed_parts = 1;
+  together.rollout.batches_in_flight = 0;
   if (profile != nullptr && !why_not_offered(*profile, together).empty()) return "";
   constexpr double kPart = 0.15, kFaster = 0.95;
   const PlanResult result = short_search(asked, profile, together, kPart);

@@ -103,6 +103,7 @@ Workflow workflow_of(const RunFacts& facts, const ConfigurationOptions& options,
   workflow.tasks = graph.tasks;
   workflow.mode = facts.mode;
   workflow.staleness = facts.staleness;
+  workflow.streamed_parts = facts.streamed_parts;
   workflow.rollout.is_interrupted = facts.is_interrupted;
   workflow.prompts = facts.prompts;
   workflow.responses_per_prompt = facts.responses_per_prompt;
@@ -224,6 +225,7 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
                                    out.assumed, warnings);
   ConfiguredModels models(options.files.front(), run.comments.models);
   out.workflow = workflow_of(facts, options, measured, models, out.assumed);
+  out.workflow.rollout.batches_in_flight = out.profile.batches_in_flight(out.workflow);
   out.assumed.insert(out.assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   out.plan = configured_plan(run, options, {out.workflow, out.cluster, out.profile}, warnings);

@@ -27,6 +27,7 @@ void take_offered_mode(const PlanOptions& options, LoadedInputs& loaded) {
   loaded.workflow.mode = offered.begin()->first;
   loaded.workflow.staleness = loaded.workflow.mode == Mode::synchronous ? 0 : 1;
   loaded.workflow.streamed_parts = 1;
+  loaded.workflow.rollout.batches_in_flight = 0;
 }
 
 LoadedInputs load_asked(const PlanOptions& options) {

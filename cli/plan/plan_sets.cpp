@@ -15,22 +15,32 @@ namespace sextant::cli {
 namespace {
 
 struct ModeOfWork {
-  const char* name;
+  std::string name;
   Mode mode;
   double staleness;
   int streamed_parts;
 };
 
-constexpr ModeOfWork kModes[] = {{"synchronous", Mode::synchronous, 0, 1},
-                                 {"one step off", Mode::one_step_off, 1, 1},
-                                 {"asynchronous, half a batch ahead in 2 parts", Mode::asynchronous, 0.5, 2},
-                                 {"asynchronous, a batch ahead in 4 parts", Mode::asynchronous, 1, 4}};
+// Training takes a batch in parts where the framework does, by its optimizer steps.
+std::vector<ModeOfWork> modes_for(const FrameworkProfile* profile, const Workflow& workflow) {
+  const bool is_free = profile == nullptr || profile->is_any();
+  const auto ahead = [&](const char* name, double staleness, int parts) {
+    if (!is_free) parts = profile->streams_mini_batches ? workflow.mini_batches : 1;
+    return ModeOfWork{name + (parts > 1 ? " in " + std::to_string(parts) + " parts" : std::string()),
+                      Mode::asynchronous, staleness, parts};
+  };
+  return {{"synchronous", Mode::synchronous, 0, 1},
+          {"one step off", Mode::one_step_off, 1, 1},
+          ahead("asynchronous, half a batch ahead", 0.5, 2),
+          ahead("asynchronous, a batch ahead", 1, 4)};
+}
 
-Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {
+Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode, const FrameworkProfile* profile) {
   Workflow changed = workflow;
   changed.mode = mode.mode;
   changed.staleness = mode.staleness;
   changed.streamed_parts = mode.streamed_parts;
+  changed.rollout.batches_in_flight = profile != nullptr ? profile->batches_in_flight(changed) : 0;
   return changed;
 }
 
@@ -43,8 +53,8 @@ struct PlanInMode {
 PlanInMode plan_in(const ModeOfWork& mode, const PlanOptions& options, const AskedPlan& asked,
                    const std::atomic<bool>& is_cancelled) {
   LoadedInputs loaded = asked.loaded;
-  loaded.workflow = in_mode(loaded.workflow, mode);
   const FrameworkProfile* profile = asked.profile_in_force(options);
+  loaded.workflow = in_mode(loaded.workflow, mode, profile);
   if (profile != nullptr && !why_not_offered(*profile, loaded.workflow).empty())
     return {std::nullopt, "not offered by " + profile->name};
   PlanInputs own(options, std::move(loaded), {1, false});
@@ -111,8 +121,9 @@ PlanSet compared_modes(const PlanOptions& options, const AskedPlan& asked,
   PlanSet set;
   Json json = Json::array();
   double synchronous_s = 0, best_s = 0;
-  std::string best = kModes[0].name;
-  for (const ModeOfWork& mode : kModes) {
+  const std::vector<ModeOfWork> modes = modes_for(asked.profile_in_force(options), asked.loaded.workflow);
+  std::string best = modes.front().name;
+  for (const ModeOfWork& mode : modes) {
     if (is_cancelled.load()) break;
     const PlanInMode planned = plan_in(mode, options, asked, is_cancelled);
     if (!planned.answer) {
@@ -120,8 +131,7 @@ PlanSet compared_modes(const PlanOptions& options, const AskedPlan& asked,
       continue;
     }
     const PlanResult& result = planned.answer->result;
-    if (!planned.answer->warning.empty())
-      set.notes.push_back(std::string(mode.name) + ": " + planned.answer->warning);
+    if (!planned.answer->warning.empty()) set.notes.push_back(mode.name + ": " + planned.answer->warning);
     const double iteration_s = result.prediction->iteration_s;
     if (mode.mode == Mode::synchronous) synchronous_s = iteration_s;
     if (best_s == 0 || iteration_s < best_s) {

@@ -99,6 +99,10 @@ struct FrameworkProfile {
   bool has_old_log_prob_with_critic = false, has_old_log_prob_with_steps = false;
   bool has_reward_model = true;  // a model scores the responses of PPO by default; false: a rule
   RuleRewards rule_rewards;
+  // In asynchronous mode it generates as many batches at the same time as the staleness and this; 0: at least one.
+  double batches_beyond_staleness = 0;
+  // In asynchronous mode training takes a batch by mini-batches as these are ready; otherwise whole.
+  bool streams_mini_batches = false;
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.
@@ -117,6 +121,7 @@ struct FrameworkProfile {
   std::map<Mode, bool> engine_sleeps;
   // Modes in which no replicas of an engine hold its experts together.
   std::set<Mode> modes_with_whole_engines;
+  bool has_whole_engines_with_stages = false;  // nor do those of several stages, in any mode
   std::map<TaskKind, TaskProfile> tasks;
   // The framework's name for an option, for example by "generation.kv_memory_fraction".
   std::map<std::string, std::string> option_names;
@@ -128,6 +133,13 @@ struct FrameworkProfile {
   [[nodiscard]] bool offers(const Workflow& workflow) const {
     return algorithms.empty() || workflow.algorithm == Algorithm::custom ||
            algorithms.contains(workflow.algorithm);
+  }
+  // The values for all frameworks.
+  [[nodiscard]] bool is_any() const { return coefficients == "*" && version == "0"; }
+  // Returns RolloutRules::batches_in_flight of an asynchronous workflow.
+  [[nodiscard]] double batches_in_flight(const Workflow& workflow) const {
+    const bool is_known = workflow.mode == Mode::asynchronous && workflow.staleness > 0;
+    return is_known && batches_beyond_staleness > 0 ? workflow.staleness + batches_beyond_staleness : 0;
   }
   // True if an iteration computes the actor's own log-probabilities again by default.
   [[nodiscard]] bool computes_old_log_prob(bool has_critic, bool has_several_steps) const;

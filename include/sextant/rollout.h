@@ -32,6 +32,8 @@ struct RolloutRules {
   int environments = 0;                         // maximum number that run concurrently; 0: no limit
   bool has_rewards_beside = false;              // rule-based rewards overlap with generation
   int reward_workers = 1;                       // responses that a rule scores at the same time
+  // Asynchronous: batches whose responses are generated at the same time. 0: as many as the staleness, at least one.
+  double batches_in_flight = 0;
 
   friend bool operator==(const RolloutRules&, const RolloutRules&) = default;
   static RolloutRules parse(const JsonView& view);

@@ -30,13 +30,15 @@ struct TaskChoices {
   int max_tensor_parallel = 0;
   int max_pipeline_parallel = 0;
   bool has_even_batch = false;  // all replicas get equally many sequences
+  bool stages_hold_experts =
+      false;  // replicas of several stages hold all their experts, and share none with others
   StageRule stages = StageRule::any;
   RankOrder rank_order = RankOrder::any;
 
   // True if the choices forbid some layouts.
   [[nodiscard]] bool has_rules() const {
-    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch || stages != StageRule::any ||
-           rank_order != RankOrder::any;
+    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch || stages_hold_experts ||
+           stages != StageRule::any || rank_order != RankOrder::any;
   }
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };

@@ -119,26 +119,36 @@ double even_s(const PartBound& min_s_on, const Cluster& cluster, const std::vect
   return slowest_s;
 }
 
-// A part with a lower bound of the time of its plans, and an estimate; both are 0 if another goal decides.
+// An estimate of the loss of a plan that uses all of these devices with even shares: seconds or dollars.
+double even_loss(const PlanRequest& request, const PartBound& min_s_on,
+                 const std::vector<std::uint16_t>& devices) {
+  std::set<DeviceId> used;
+  for (const std::uint16_t device : devices) used.insert(DeviceId{device});
+  return loss_of(request.objective, even_s(min_s_on, request.cluster, devices),
+                 rented_devices(used, request.cluster));
+}
+
+// A part with a lower bound of the time of its plans, and an estimate of their loss; both are 0 if the number of devices
+// decides.
 struct BoundedPart {
   ClusterPart part;
   double min_s = 0;
-  double even_s = 0;
+  double loss = 0;
 };
 
-// The part that may be fastest with even shares is the first; for other goals it is the smallest.
+// The part that may be best with even shares is the first; if the number of devices decides it is the smallest.
 std::vector<BoundedPart> parts_in_order(const PlanRequest& request) {
   std::vector<BoundedPart> parts;
   for (ClusterPart& part : cluster_parts_of(request.cluster)) parts.push_back({std::move(part)});
-  if (request.objective.goal != Goal::time) return parts;
+  if (request.objective.goal == Goal::devices) return parts;
   const PartBound min_s_on = part_bound(request);
   for (BoundedPart& one : parts) {
     const std::vector<std::uint16_t> devices = devices_of_part(one.part);
     one.min_s = min_s_on(devices);
-    one.even_s = even_s(min_s_on, request.cluster, devices);
+    one.loss = even_loss(request, min_s_on, devices);
   }
   std::stable_sort(parts.begin(), parts.end(),
-                   [](const BoundedPart& a, const BoundedPart& b) { return a.even_s < b.even_s; });
+                   [](const BoundedPart& a, const BoundedPart& b) { return a.loss < b.loss; });
   return parts;
 }
 
@@ -194,13 +204,13 @@ PlanResult plan_by_subsets(const PlanRequest& request) {
   const TaskGrouping in_two =
       two_groups(request.workflow, [](const Task& task) { return task.kind == TaskKind::generation; });
   const bool may_overlap = request.workflow.mode != Mode::synchronous && in_two.groups == 2;
-  for (const auto& [part, min_s, estimated_s] : parts) {
+  for (const auto& [part, min_s, estimated_loss] : parts) {
     if (is_time_alone && min_s >= std::min(start_s, sweep.min_loss())) continue;
     const std::vector<UnitClass> units = as_classes(part);
     if (request.device_rules.apart.empty()) sweep.glance_at_one_set(units);
     if (may_overlap) sweep.glance_at_splits(in_two, units);
     // Costing a part takes longer than improving its plans, and good plans exclude further parts.
-    if (is_time_alone) sweep.descend_from_best_glances();
+    if (request.objective.goal != Goal::devices) sweep.descend_from_best_glances();
     if (run.is_over() || (is_late() && sweep.min_loss() < std::numeric_limits<double>::infinity())) break;
   }
   sweep.descend_from_best_glances();
@@ -208,15 +218,15 @@ PlanResult plan_by_subsets(const PlanRequest& request) {
 }
 
 bool is_type_first(const PlanRequest& request) {
-  if (!request.objective.is_time_alone()) return false;
+  if (request.objective.goal == Goal::devices || request.objective.has_limits()) return false;
   std::vector<std::uint16_t> all(static_cast<std::size_t>(request.cluster.device_count()));
   std::iota(all.begin(), all.end(), std::uint16_t{0});
   const auto types = by_type(request.cluster, all);
   if (types.size() < 2) return false;
   const PartBound min_s_on = part_bound(request);
-  double alone_s = std::numeric_limits<double>::infinity();
-  for (const auto& [name, devices] : types) alone_s = std::min(alone_s, min_s_on(devices));
-  return alone_s < even_s(min_s_on, request.cluster, all);
+  double alone = std::numeric_limits<double>::infinity();
+  for (const auto& [name, devices] : types) alone = std::min(alone, even_loss(request, min_s_on, devices));
+  return alone < even_loss(request, min_s_on, all);
 }
 
 }  // namespace sextant

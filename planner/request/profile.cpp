@@ -29,6 +29,16 @@ Execution for_model(Execution execution, const Model& model) {
   return execution;
 }
 
+// In fp8 engines keep keys and values in bf16 unless they are told otherwise (vLLM's and SGLang's kv_cache_dtype is "auto"),
+// and trainers their weights (Megatron has them in fp8 with --fp8-param-gather alone).
+Execution for_precision(Execution execution, TaskKind kind, const Workflow& workflow) {
+  if (execution.precision.value_or(workflow.precision) != Precision::fp8) return execution;
+  std::optional<Precision>& kept =
+      kind == TaskKind::generation ? execution.cache_precision : execution.weight_precision;
+  if (!kept) kept = Precision::bf16;
+  return execution;
+}
+
 // Parts of the memory of every device type of the cluster; sizes that are near each other are one.
 std::vector<double> cache_sizes(const TaskProfile& profile, const Cluster& cluster) {
   std::set<double> memories;
@@ -96,7 +106,7 @@ TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workf
   std::vector<double> caches = generates ? cache_sizes(profile, cluster) : std::vector<double>{};
   if (caches.empty()) caches = {0};
   for (const Execution& stated : profile.executions) {
-    Execution execution = for_model(stated, workflow.model_of(task));
+    Execution execution = for_precision(for_model(stated, workflow.model_of(task)), task.kind, workflow);
     if (generates && workflow.responses_per_prompt == 1) execution.shared_prompts = false;
     // Engines with expert parallelism keep their experts whole.
     if (generates && execution.expert_parallel > 1) execution.expert_tensor_parallel = 1;
@@ -128,6 +138,7 @@ void keep_sleep_of_mode(const FrameworkProfile& profile, Mode mode, TaskChoices&
 
 // Leaves the executions of engines that hold all experts on the devices of each replica.
 void keep_whole_engines(const FrameworkProfile& profile, Mode mode, TaskChoices& choices) {
+  choices.stages_hold_experts = profile.has_whole_engines_with_stages;
   if (!profile.modes_with_whole_engines.contains(mode)) return;
   std::erase_if(choices.executions, [](const Execution& execution) { return execution.expert_parallel > 1; });
 }

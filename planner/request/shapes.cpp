@@ -112,6 +112,7 @@ std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int dev
         const Execution& execution = choices.executions[e];
         const int width = tp * execution.context_parallel;
         if (devices % (width * pp) != 0) continue;
+        if (choices.stages_hold_experts && pp > 1 && execution.expert_parallel > width) continue;
         const int dp = devices / width / pp;
         if (dp > workflow.sequences() || (choices.has_even_batch && workflow.sequences() % dp != 0)) continue;
         if (!can_execute(execution, task, workflow, dp, pp, width)) continue;

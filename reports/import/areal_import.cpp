@@ -110,7 +110,9 @@ RunFacts read_areal_run(RunSettings& run) {
   take_vllm(settings, facts);
   const std::string backend = settings.text("actor.backend", "");
   settings.assume("ref.backend", backend);
-  if (!backend.empty() && !backend.starts_with("fsdp"))
+  const bool is_megatron = backend.starts_with("megatron");
+  if (is_megatron) facts.profile = "areal-megatron";
+  if (!backend.empty() && !is_megatron && !backend.starts_with("fsdp"))
     facts.notes.push_back("actor.backend=" + backend +
                           ": sharding, recomputation and offloading are read as those of AReaL's FSDP backend");
   facts.has_critic = has_section(settings, "critic.");
@@ -118,9 +120,7 @@ RunFacts read_areal_run(RunSettings& run) {
   const bool is_decoupled = settings.flag("actor.use_decoupled_loss", false);
   facts.has_old_log_prob = settings.flag("actor.recompute_logprob", false) || is_decoupled;
   facts.staleness = settings.integer("rollout.max_head_offpolicyness", 0);
-  facts.mode = facts.staleness <= 0   ? Mode::synchronous
-               : facts.staleness <= 1 ? Mode::one_step_off
-                                      : Mode::asynchronous;
+  facts.mode = facts.staleness <= 0 ? Mode::synchronous : Mode::asynchronous;
   facts.is_interrupted = facts.mode == Mode::asynchronous;
   facts.actor = settings.text("actor.path", "");
   if (settings.has("actor.dtype")) facts.precision = precision_of_name(settings.text("actor.dtype", ""));
@@ -217,6 +217,17 @@ UnneededSettings areal_unneeded() {
                         "sglang.context_length",
                         "vllm.*",
                         "enable_offload",
+                        "*.megatron.wrap_with_ddp",
+                        "*.megatron.ddp.*",
+                        "*.megatron.recompute_method",
+                        "*.megatron.recompute_num_layers",
+                        "*.megatron.use_deterministic_algorithms",
+                        "*.megatron.moe_*",
+                        "*.megatron.bridge_type",
+                        "*.megatron.*_dtype",
+                        "*.megatron.async_save",
+                        "*.megatron.use_checkpoint*",
+                        "*.megatron.use_mbridge_save",
                         "*.scheduling_strategy.target",
                         "workflow*",
                         "reward_fn*",

@@ -25,6 +25,7 @@ struct RunFacts {
   bool has_reward_model = false;
   Mode mode = Mode::synchronous;
   double staleness = 0;
+  int streamed_parts = 1;       // in which training takes a batch
   bool is_interrupted = false;  // weights change while a response is generated
   int prompts = 1;
   int responses_per_prompt = 1;

@@ -194,8 +194,8 @@ void read_verl_batches(const TrainerSettings& settings, RunFacts& facts) {
   facts.responses_per_prompt = settings.count(key_of(kRolloutRoot, "n"), 1);
   if (facts.mode == Mode::asynchronous && v1_mode(settings) == V1Mode::none) {
     constexpr int kMaxSteps = 10'000;
-    facts.mini_batches = settings.count("async_training.trigger_parameter_sync_step", 4, kMaxSteps) *
-                         settings.count("async_training.require_batches", 1, kMaxSteps);
+    facts.streamed_parts = settings.count("async_training.trigger_parameter_sync_step", 4, kMaxSteps);
+    facts.mini_batches = facts.streamed_parts * settings.count("async_training.require_batches", 1, kMaxSteps);
     const long long prompts = 1LL * step * facts.mini_batches;
     if (prompts > TrainerSettings::kMaxCount)
       throw_bad_input(settings.place_of(key_of(kActorRoot, "ppo_mini_batch_size")) + ": " +
@@ -206,6 +206,7 @@ void read_verl_batches(const TrainerSettings& settings, RunFacts& facts) {
   } else {
     facts.prompts = settings.count("data.train_batch_size", 1024);
     facts.mini_batches = std::max(1, facts.prompts / step);
+    if (facts.mode == Mode::asynchronous) facts.streamed_parts = facts.mini_batches;
     if (facts.prompts % step != 0)
       facts.notes.push_back("data.train_batch_size is not a multiple of ppo_mini_batch_size: " +
                             std::to_string(facts.mini_batches) + " equal optimizer steps are assumed");

@@ -1,4 +1,5 @@
-// AReaL 1.0.4: overrides of examples/math/gsm8k_grpo.yaml, or of gsm8k_ppo.yaml with a critic, for FSDP.
+// AReaL 1.0.4: overrides of examples/math/gsm8k_grpo.yaml, or of gsm8k_ppo.yaml with a critic, for FSDP, and of their copies
+// for Megatron.
 //
 // Keys are those of PPOConfig in areal/api/cli_args.py; the words of a backend ("fsdp:d4t2") those of
 // areal/api/alloc_mode.py.
@@ -38,6 +39,25 @@ bool shares_engine_gpus(const TrainerConfig& config) {
 
 // ---- backends ----
 
+bool is_areal_megatron(const TrainerProblem& problem) { return problem.profile.has_stages_outermost; }
+
+// "megatron:d4p2t2", or with experts "megatron:(attn:d4p4t2|ffn:d2p4e4)", whose degrees have the same product.
+std::string megatron_text(const TrainerTask& task) {
+  const Execution& execution = task.options.execution;
+  const auto degree = [](const char* name, int value) {
+    return value > 1 ? name + std::to_string(value) : std::string();
+  };
+  const std::string stages = "p" + std::to_string(task.pipeline_parallel);
+  const std::string attention = "d" + std::to_string(task.data_parallel) + stages + "t" +
+                                std::to_string(task.tensor_parallel) + degree("c", execution.context_parallel);
+  if (execution.expert_parallel <= 1 && execution.expert_tensor_parallel <= 1) return "megatron:" + attention;
+  const int gpus_of_stage = task.data_parallel * task.tensor_parallel * execution.context_parallel;
+  const int inside = std::max(1, execution.expert_tensor_parallel);
+  return "megatron:(attn:" + attention + "|ffn:d" +
+         std::to_string(gpus_of_stage / inside / execution.expert_parallel) + stages + degree("t", inside) +
+         "e" + std::to_string(execution.expert_parallel) + ")";
+}
+
 std::string backend_text(const char* engine, const TrainerTask& task) {
   std::string out = std::string(engine) + ":d" + std::to_string(task.data_parallel) + "t" +
                     std::to_string(task.tensor_parallel);
@@ -56,6 +76,12 @@ std::string settle_areal(Plan& plan, const Workflow& workflow, const FrameworkPr
   std::string changed;
   for (const Task& task : workflow.tasks) {
     TaskPlan& planned = plan.tasks.at(task.name);
+    if (profile.has_stages_outermost) {
+      planned.execution.virtual_stages = 1;
+      if (task.kind == TaskKind::training) planned.execution.zero_stage = 1;
+      if (task.kind == TaskKind::training) planned.execution.offload_optimizer = false;
+      if (task.kind != TaskKind::generation) planned.execution.sequence_parallel = true;
+    }
     if (task.kind == TaskKind::generation || planned.execution.micro_batch_tokens > 0) continue;
     const TaskPlan usual = default_options(profile, task.kind);
     planned.execution.micro_batch_tokens = usual.execution.micro_batch_tokens;
@@ -67,22 +93,26 @@ std::string settle_areal(Plan& plan, const Workflow& workflow, const FrameworkPr
 
 // ---- writing ----
 
-void write_areal_role(const ArealRole& role, const TrainerConfig& config, TrainerSettings& settings) {
+void write_areal_role(const ArealRole& role, const TrainerConfig& config, const TrainerProblem& problem,
+                      TrainerSettings& settings) {
   const TrainerTask& task = config.tasks.at(role.tasks.front());
   const Execution& execution = task.options.execution;
   const std::string root = std::string(role.name) + ".";
   settings.begin_group(role.tasks.front());
-  settings.set(root + "backend", backend_text("fsdp", task));
+  const bool is_megatron = is_areal_megatron(problem);
+  settings.set(root + "backend", is_megatron ? megatron_text(task) : backend_text("fsdp", task));
   settings.set(root + "mb_spec.max_tokens_per_mb", execution.micro_batch_tokens * execution.context_parallel);
   settings.add_key(root + "offload", execution.offload_weights);
   if (root == "ref.") return;
-  const bool recomputes = task.options.recompute == Recompute::full;
+  const bool recomputes = task.options.recompute != Recompute::none;
   if (root == "actor.") {
     settings.set(root + "gradient_checkpointing", recomputes);
   } else {
     settings.add_key(root + "gradient_checkpointing", recomputes);
   }
-  settings.add_key(root + "fsdp.offload_params", execution.offload_optimizer);
+  if (is_megatron && recomputes)
+    settings.add_key(root + "megatron.recompute_granularity", std::string(name_of(task.options.recompute)));
+  if (!is_megatron) settings.add_key(root + "fsdp.offload_params", execution.offload_optimizer);
   settings.add_key(root + "use_lora", execution.lora_rank > 0);
   if (execution.lora_rank > 0) settings.add_key(root + "lora_rank", execution.lora_rank);
 }
@@ -188,13 +218,14 @@ TrainerScript write_areal(const TrainerConfig& config, const TrainerProblem& pro
   write_areal_engine(config, problem, settings);
   write_areal_precision(workflow, script);
   for (const ArealRole& role : areal_roles()) {
-    if (workflow.has_task(role.tasks.front())) write_areal_role(role, config, settings);
+    if (workflow.has_task(role.tasks.front())) write_areal_role(role, config, problem, settings);
   }
   const bool has_critic = workflow.has_task(task_names::kCriticTraining);
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back({"DATASET", "prompts for training, a data set that AReaL knows", "openai/gsm8k"});
   script.variables.push_back({"CONFIG", "the configuration that is overridden",
-                              has_critic ? "examples/math/gsm8k_ppo.yaml" : "examples/math/gsm8k_grpo.yaml"});
+                              std::string("examples/math/gsm8k_") + (has_critic ? "ppo" : "grpo") +
+                                  (is_areal_megatron(problem) ? "_megatron.yaml" : ".yaml")});
   if (has_critic) {
     settings.begin_group(task_names::kCriticTraining);
     settings.set_shell("critic.path", "${CRITIC_PATH}");
@@ -234,16 +265,20 @@ void take_areal_degrees(const ArealDegrees& degrees, TrainerTask& task) {
 }
 
 void read_areal_options(const TrainerSettings& settings, const std::string& root, TaskKind kind,
-                        TrainerTask& task) {
+                        const TrainerProblem& problem, TrainerTask& task) {
   Execution& execution = task.options.execution;
   const int tokens = settings.count(root + "mb_spec.max_tokens_per_mb",
                                     execution.micro_batch_tokens * execution.context_parallel);
   execution.micro_batch_tokens = std::max(1, tokens / execution.context_parallel);
   execution.offload_weights = settings.flag(root + "offload", false);
   if (kind != TaskKind::training) return;
-  task.options.recompute =
-      settings.flag(root + "gradient_checkpointing", false) ? Recompute::full : Recompute::none;
-  execution.offload_optimizer = settings.flag(root + "fsdp.offload_params", false);
+  const bool is_megatron = is_areal_megatron(problem);
+  const bool is_selective =
+      is_megatron && settings.text(root + "megatron.recompute_granularity", "full") == "selective";
+  task.options.recompute = !settings.flag(root + "gradient_checkpointing", false) ? Recompute::none
+                           : is_selective                                         ? Recompute::selective
+                                                                                  : Recompute::full;
+  execution.offload_optimizer = !is_megatron && settings.flag(root + "fsdp.offload_params", false);
   execution.lora_rank = settings.flag(root + "use_lora", false) ? settings.count(root + "lora_rank", 32) : 0;
 }
 
@@ -286,7 +321,7 @@ void read_areal(const TrainerSettings& settings, const TrainerProblem& problem, 
       TrainerTask& task = config.tasks.at(task_name);
       task.pool = pools.at(name);
       take_areal_degrees(degrees, task);
-      read_areal_options(settings, name + ".", workflow.task(task_name).kind, task);
+      read_areal_options(settings, name + ".", workflow.task(task_name).kind, problem, task);
       complete_layout(task_name, problem, 0, 0, config);
     }
   }
@@ -294,10 +329,11 @@ void read_areal(const TrainerSettings& settings, const TrainerProblem& problem, 
 }
 
 DialectRules areal_rules(const FrameworkProfile& profile) {
-  static_cast<void>(profile);
   DialectRules rules;
   rules.holds_longest_sequence = true;
   rules.settle = settle_areal;
+  if (profile.has_stages_outermost)
+    rules.more_options = {"training.sequence_parallel", "inference.sequence_parallel", "training.zero_stage"};
   return rules;
 }
 
@@ -306,7 +342,16 @@ std::string areal_refusal(const TrainerConfig& config, const TrainerProblem& pro
     return "AReaL runs PPO and GRPO; the workflow has no generation or no training of an actor";
   if (config.tasks.contains(task_names::kRewardInference))
     return "AReaL scores responses with a function; the workflow has a reward model";
-  static_cast<void>(problem);
+  for (const ArealRole& role : areal_roles()) {
+    const auto found = config.tasks.find(role.tasks.front());
+    if (found == config.tasks.end() || !is_areal_megatron(problem)) continue;
+    const TrainerTask& task = found->second;
+    const Execution& execution = task.options.execution;
+    const int gpus = task.data_parallel * task.tensor_parallel * execution.context_parallel;
+    if (gpus % (execution.expert_parallel * std::max(1, execution.expert_tensor_parallel)) != 0)
+      return "AReaL divides the " + std::to_string(gpus) + " GPUs of a stage of " + found->first +
+             " among the experts, whose degrees do not divide them";
+  }
   if (shares_engine_gpus(config)) return "";
   const int engine = config.tasks.at(kEngine).pool;
   const bool is_shared = std::any_of(config.tasks.begin(), config.tasks.end(), [&](const auto& named) {
@@ -357,6 +402,10 @@ ArealDegrees areal_degrees(const std::string& backend, const std::string& place)
 
 Dialect areal_dialect() {
   return {"areal", "areal", SettingForm::hydra, areal_rules, areal_refusal, write_areal, read_areal};
+}
+
+Dialect areal_megatron_dialect() {
+  return {"areal", "areal-megatron", SettingForm::hydra, areal_rules, areal_refusal, write_areal, read_areal};
 }
 
 }  // namespace sextant

@@ -111,10 +111,19 @@ std::vector<std::string> with_costs(const Plan& plan, const std::vector<Unsaid>&
 }
 
 std::span<const Dialect> dialect_table() {
-  static const std::array kTable{
-      verl_fsdp_dialect(), verl_megatron_dialect(), nemo_rl_dtensor_dialect(), nemo_rl_megatron_dialect(),
-      openrlhf_dialect(),  areal_dialect(),         slime_dialect(),           miles_dialect(),
-      roll_dialect(),      trl_dialect(),           skyrl_dialect(),           skyrl_megatron_dialect()};
+  static const std::array kTable{verl_fsdp_dialect(),
+                                 verl_megatron_dialect(),
+                                 nemo_rl_dtensor_dialect(),
+                                 nemo_rl_megatron_dialect(),
+                                 openrlhf_dialect(),
+                                 areal_dialect(),
+                                 areal_megatron_dialect(),
+                                 slime_dialect(),
+                                 miles_dialect(),
+                                 roll_dialect(),
+                                 trl_dialect(),
+                                 skyrl_dialect(),
+                                 skyrl_megatron_dialect()};
   return kTable;
 }
 
@@ -168,7 +177,8 @@ ExportedPlan export_plan(const Plan& plan, const TrainerProblem& problem, const 
   out.chooses_types = !lists_devices && has_several_types(config, problem.cluster);
   out.notes = placement_notes(config, problem.cluster, lists_devices);
   out.notes.insert(out.notes.end(), script.notes.begin(), script.notes.end());
-  if (problem.workflow.precision != Precision::bf16 && !script.states_precision)
+  out.leaves_precision = problem.workflow.precision != Precision::bf16 && !script.states_precision;
+  if (out.leaves_precision)
     out.notes.push_back("The workflow computes in " + std::string(name_of(problem.workflow.precision)) +
                         ", which the script does not say: set it in the configuration of " +
                         problem.profile.family + ".");

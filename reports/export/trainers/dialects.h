@@ -25,7 +25,9 @@ struct ExportedPlan {
   std::string refusal;              // why the dialect cannot say the layout
   std::vector<std::string> unsaid;  // what the dialect cannot say, with its cost where that is known
   std::vector<std::string> notes;
-  Plan plan;                   // the plan that the script runs
+  Plan plan;  // the plan that the script runs
+  bool leaves_precision =
+      false;                   // the script computes in bf16, because it does not say the workflow's precision
   bool chooses_types = false;  // the framework chooses which GPUs a pool gets, and they are of several types
 };
 
@@ -65,6 +67,7 @@ using PlanTime = std::function<std::optional<double>(const Plan&)>;
 [[nodiscard]] Dialect nemo_rl_megatron_dialect();
 [[nodiscard]] Dialect openrlhf_dialect();
 [[nodiscard]] Dialect areal_dialect();
+[[nodiscard]] Dialect areal_megatron_dialect();
 [[nodiscard]] Dialect slime_dialect();
 [[nodiscard]] Dialect miles_dialect();
 [[nodiscard]] Dialect roll_dialect();

@@ -219,8 +219,12 @@ void write_mode(const Workflow& workflow, TrainerSettings& settings) {
   if (workflow.mode == Mode::asynchronous) {
     settings.begin_group("Asynchronous training");
     settings.set("async_training.staleness_threshold", workflow.staleness);
-    settings.set("async_training.trigger_parameter_sync_step", workflow.mini_batches);
-    settings.set("async_training.require_batches", 1);
+    // Training takes so many optimizer steps at a time.
+    const int steps = workflow.mini_batches % workflow.streamed_parts == 0
+                          ? workflow.mini_batches / workflow.streamed_parts
+                          : 1;
+    settings.set("async_training.trigger_parameter_sync_step", workflow.mini_batches / steps);
+    settings.set("async_training.require_batches", steps);
     settings.set("async_training.partial_rollout", workflow.rollout.is_interrupted);
     settings.set("async_training.use_rollout_log_probs", !has_pass);
     // The rollouter refuses engines that do not return them (recipe/fully_async_policy/fully_async_rollouter.py).

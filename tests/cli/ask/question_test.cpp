@@ -313,23 +313,36 @@ TEST(Question, PercentilesAreThoseOfTheInterval) {
   EXPECT_NEAR(high.risk->iteration_s, interval.high, 1e-3 * interval.high);
 }
 
-// Half a batch ahead is two parts, in the comparison of modes and in a plan of this mode.
-TEST(Question, HalfABatchAheadComesInTwoParts) {
-  const std::string asked = "plan --gpus 2x8xH100 --model Qwen3-8B --framework verl --evaluations 300 --json ";
+// verl's training takes a batch by optimizer steps, in the comparison of modes, in a plan of this mode and in its script;
+// other frameworks train on whole batches. Without a framework half a batch ahead is two parts.
+TEST(Question, TrainingTakesABatchInThePartsOfTheFramework) {
+  const std::string question = "--gpus 2x8xH100 --model Qwen3-8B ",
+                    mode = "--mode asynchronous --staleness 0.5 ";
+  const std::string asked = "plan " + question + "--framework verl --mini-batches 4 --evaluations 300 --json ";
   const Printed compared = sextant(asked + "--compare-modes");
   ASSERT_EQ(compared.exit_code, 0) << compared.err;
   const Json half = parse_json(compared.out).at(2);
-  EXPECT_EQ(half.at("staleness"), 0.5);
+  EXPECT_EQ(half.at("mode"), "asynchronous, half a batch ahead in 4 parts");
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "half";
-  const std::string mode = "--mode asynchronous --staleness 0.5 ";
+  const auto parts_of = [&](const std::string& words) {
+    const Printed printed = sextant(words + " --save-inputs " + folder.string());
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return load_document<Workflow>(folder / "workflow.json").content.streamed_parts;
+  };
   const Printed alone = sextant(asked + mode + "--save-inputs " + folder.string());
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
-  EXPECT_THAT(alone.err, HasSubstr("--streamed-parts 2"));
-  EXPECT_EQ(load_document<Workflow>(folder / "workflow.json").content.streamed_parts, 2);
+  const Workflow workflow = load_document<Workflow>(folder / "workflow.json").content;
+  EXPECT_EQ(workflow.streamed_parts, 4);
+  EXPECT_EQ(workflow.rollout.batches_in_flight, 1.5);
   EXPECT_EQ(parse_json(alone.out).at("tasks"), half.at("plan").at("tasks"));
-  const Printed stated = sextant(asked + mode + "--streamed-parts 4 --save-inputs " + folder.string());
-  ASSERT_EQ(stated.exit_code, 0) << stated.err;
-  EXPECT_EQ(load_document<Workflow>(folder / "workflow.json").content.streamed_parts, 4);
+  EXPECT_EQ(parts_of(asked + mode + "--streamed-parts 2"), 2);
+  EXPECT_THAT(sextant(asked + mode + "--streamed-parts 3").err, HasSubstr("the parts divide --mini-batches 4"));
+  const std::string predicted =
+      "predict " + question + mode + "--mini-batches 4 --train gpus=8-15 --rollout tp=2,gpus=0-7";
+  EXPECT_EQ(parts_of(predicted + " --framework areal"), 1);
+  EXPECT_EQ(parts_of(predicted), 2);
+  EXPECT_THAT(sextant(predicted + " --framework areal --streamed-parts 2").err,
+              HasSubstr("areal trains on whole batches"));
   const Printed refused = sextant(asked + "--streamed-parts 2");
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--streamed-parts: only asynchronous"));

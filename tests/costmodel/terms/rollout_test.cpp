@@ -122,6 +122,10 @@ TEST(Rollout, WaitsForEnvironmentsAreHiddenByOtherBatches) {
   // 12 at once, a batch: a sequence takes 8 + 10 s, and four batches are under way.
   EXPECT_DOUBLE_EQ(waits_s(12, 8), 0);
   EXPECT_DOUBLE_EQ(waits_s(12, 2), (2.0 + 10) / 4 - 2);
+  // The workflow may say how many batches there are: AReaL admits one more than the staleness.
+  workflow.rollout.batches_in_flight = 5;
+  EXPECT_DOUBLE_EQ(waits_s(0, 8), 10.0 / 5);
+  workflow.rollout.batches_in_flight = 0;
   workflow.mode = Mode::one_step_off;
   workflow.staleness = 1;
   EXPECT_DOUBLE_EQ(waits_s(12, 8), 10);

@@ -97,6 +97,34 @@ TEST(Subsets, BeginWithTheTypeThatMayBeFasterAlone) {
   EXPECT_LT(whole.improvements.front().iteration_s, all.prediction->iteration_s);
 }
 
+// Slow devices that cost nearly as much as fast ones are not worth renting.
+TEST(Subsets, CheapPlansAreLookedForOnOneTypeFirst) {
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const auto priced = [](const Cluster& bare) {
+    std::map<std::string, DeviceType> types = bare.device_types();
+    for (auto& [name, type] : types)
+      type.price_usd_per_hour = assumed(name.find("100") == std::string::npos ? 3.0 : 4.0);
+    return Cluster(bare.name(), types, bare.nodes(), bare.levels(), bare.exceptions());
+  };
+  const Cluster mixed = priced(cluster_of({{"l4", 2}, {"a100", 2}})), fast = priced(cluster_of({{"a100", 2}}));
+  PlanRequest request{mixed, workflow, coefficients}, alone{fast, workflow, coefficients};
+  for (PlanRequest* one : {&request, &alone}) {
+    one->objective.goal = Goal::cost;
+    one->budget.evaluations = 300;
+  }
+  EXPECT_TRUE(is_type_first(request));
+  EXPECT_FALSE(is_type_first(alone));
+  const PlanResult whole = find_planner("portfolio")->plan(request),
+                   part = find_planner("portfolio")->plan(alone);
+  ASSERT_EQ(whole.outcome, PlanOutcome::found) << whole.message;
+  ASSERT_EQ(part.outcome, PlanOutcome::found) << part.message;
+  const auto usd = [](const PlanResult& result, const Cluster& cluster) {
+    return usd_per_iteration(rented_by(*result.plan, cluster), result.prediction->iteration_s);
+  };
+  EXPECT_LE(usd(whole, mixed), 1.01 * usd(part, fast));
+}
+
 // Parts whose bound is above the best plan so far are not costed.
 TEST(Subsets, LeaveOutPartsThatCannotBeFaster) {
   const Workflow workflow = ppo_8b();
