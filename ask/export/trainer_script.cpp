@@ -143,11 +143,14 @@ const FrameworkProfile& profile_that_runs(const Plan& plan, const LoadedInputs& 
                                           const std::vector<const FrameworkProfile*>& named) {
   std::vector<const FrameworkProfile*> all = named;
   all.insert(all.begin(), &profile_for(plan, loaded.workflow, named));
+  const FrameworkProfile* offered = nullptr;
   for (const FrameworkProfile* profile : all) {
+    if (!why_not_offered(*profile, loaded.workflow).empty()) continue;
+    if (offered == nullptr) offered = profile;
     const TrainerProblem problem{loaded.workflow, loaded.cluster, *profile};
     if (export_plan(plan, problem, *find_dialect(profile->name)).refusal.empty()) return *profile;
   }
-  return *all.front();
+  return offered != nullptr ? *offered : *all.front();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// One inference server for each replica of generation: vLLM 0.11 (flags of vllm/engine/arg_utils.py at 99d7eb5d6a51,
+// One inference server for each replica of generation, or for each group of replicas that hold their experts together
+// (data-parallel attention): vLLM 0.11 (flags of vllm/engine/arg_utils.py at 99d7eb5d6a51,
 // VLLM_PP_LAYER_PARTITION of vllm/envs.py, github.com/vllm-project/vllm) and SGLang 0.5.10 (ServerArgs as
 // areal/api/cli_args.py at v1.0.4 passes them, github.com/inclusionAI/AReaL; docs.sglang.io, Server Arguments).
 #include <algorithm>
@@ -29,6 +30,9 @@ struct ServerDialect {
   bool spans_nodes = false;             // a server may have GPUs of several nodes
   bool splits_experts = false;          // the rest of the tensor-parallel group splits experts
   bool limits_batch = false;            // to a sequence for each token of a step
+  const char* replicas = "";            // of attention, of a server
+  const char* shares_experts = "";      // switch of such a server
+  bool counts_all_replicas = false;     // its degree of tensor parallelism and its limits are of all of them
 };
 
 constexpr std::array kVllmLayout{SettingRow{"tensor-parallel-size", Says::tensor},
@@ -56,7 +60,8 @@ constexpr ServerDialect kVllmServer{"vllm serve \"$MODEL_PATH\"",
                                     "VLLM_PP_LAYER_PARTITION",
                                     false,
                                     false,
-                                    true};
+                                    true,
+                                    "data-parallel-size"};
 constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"$MODEL_PATH\"",
                                 kSglangLayout,
                                 kSglangOptions,
@@ -65,6 +70,10 @@ constexpr ServerDialect kSglang{"python3 -m sglang.launch_server --model-path \"
                                 "context-length",
                                 "",
                                 true,
+                                true,
+                                false,
+                                "dp-size",
+                                "enable-dp-attention",
                                 true};
 
 // The part of a GPU's memory that the engine takes in addition to its option.
@@ -75,7 +84,7 @@ double uncounted_fraction(const ServerDialect& dialect) {
 // ---- the plan that servers can run ----
 
 // The options that every server has, and those of the plan that flags say.
-Execution served_options(const Execution& plan, int width, const ServerDialect& dialect) {
+Execution served_options(const Execution& plan, int width, int replicas, const ServerDialect& dialect) {
   Execution out;
   out.packed = out.continuous_batching = out.fused_attention = true;
   out.cuda_graphs = plan.cuda_graphs;
@@ -83,6 +92,11 @@ Execution served_options(const Execution& plan, int width, const ServerDialect& 
   out.prefill_chunk_tokens = plan.prefill_chunk_tokens;
   out.kv_cache_bytes = plan.kv_cache_bytes;
   out.offload_weights = plan.offload_weights;
+  if (replicas > 1) {
+    out.expert_parallel = replicas * width;
+    out.expert_tensor_parallel = 1;
+    return out;
+  }
   if (plan.expert_parallel <= 1 || width == 1) return out;
   out.expert_parallel =
       dialect.splits_experts && width % plan.expert_parallel == 0 ? plan.expert_parallel : width;
@@ -111,6 +125,28 @@ TrainerTask as_task(const TaskPlan& plan, const Replica& replica) {
   return task;
 }
 
+// Replicas of attention of each server: those that hold their experts together if they are alike and divide into such
+// groups of one stage, otherwise one.
+int replicas_of_server(const TaskPlan& task) {
+  const TrainerTask first = as_task(task, task.replicas.front());
+  const int replicas = attention_replicas(first);
+  const bool are_alike = std::all_of(task.replicas.begin(), task.replicas.end(), [&](const Replica& replica) {
+    return replica.pipeline_parallel() == 1 && replica.stages.front().width() == first.tensor_parallel;
+  });
+  return are_alike && task.data_parallel() % replicas == 0 ? replicas : 1;
+}
+
+// The replica that stands for a server: its GPUs, those of all its replicas, are one stage.
+Replica server_of(const TaskPlan& task, std::size_t number, int replicas) {
+  const auto first = task.replicas.begin() + static_cast<std::ptrdiff_t>(number) * replicas;
+  Replica server = *first;
+  for (auto replica = first + 1; replica != first + replicas; ++replica) {
+    const std::vector<DeviceId>& more = replica->stages.front().devices;
+    server.stages.front().devices.insert(server.stages.front().devices.end(), more.begin(), more.end());
+  }
+  return server;
+}
+
 const Model& served_model(const Workflow& workflow) { return workflow.model_of(workflow.task(kServed)); }
 
 void take_options(const ServerDialect& dialect, const LaunchProblem& problem, LaunchScript& script) {
@@ -118,7 +154,7 @@ void take_options(const ServerDialect& dialect, const LaunchProblem& problem, La
   int width = task.replicas.front().stages.front().width();
   for (const Replica& replica : task.replicas) width = std::min(width, replica.stages.front().width());
   const Execution before = task.execution;
-  task.execution = served_options(before, width, dialect);
+  task.execution = served_options(before, width, replicas_of_server(task), dialect);
   if (const std::string changed = changed_options(before, task.execution); !changed.empty())
     script.unsaid.push_back({changed + ": as a server has it", script.plan});
   const TaskPlan limits = task;
@@ -217,8 +253,10 @@ LaunchScript write_servers(const Plan& plan, const LaunchProblem& problem, const
   }
   TaskPlan& task = script.plan.tasks.at(kServed);
   task.unstated = {};
-  for (std::size_t i = 0; i < task.replicas.size() && script.refusal.empty(); ++i)
-    script.refusal = placement_refusal(task.replicas[i], i, dialect, problem.cluster);
+  const int replicas = replicas_of_server(task);
+  const std::size_t servers = task.replicas.size() / static_cast<std::size_t>(replicas);
+  for (std::size_t i = 0; i < servers && script.refusal.empty(); ++i)
+    script.refusal = placement_refusal(server_of(task, i, replicas), i, dialect, problem.cluster);
   if (!script.refusal.empty()) return script;
   task.micro_batch_sequences = 1;
   task.recompute = Recompute::none;
@@ -226,17 +264,25 @@ LaunchScript write_servers(const Plan& plan, const LaunchProblem& problem, const
   take_options(dialect, problem, script);
   TrainerSettings options;
   options.begin_group("Options of all servers");
-  write_rows(dialect.options, "", as_task(task, task.replicas.front()), options);
+  TrainerTask common = as_task(task, task.replicas.front());
+  if (dialect.counts_all_replicas) common.options.decode_batch_sequences *= replicas;
+  if (dialect.counts_all_replicas) common.options.execution.prefill_chunk_tokens *= replicas;
+  write_rows(dialect.options, "", common, options);
+  if (replicas > 1 && !std::string_view(dialect.shares_experts).empty())
+    options.set(dialect.shares_experts, true);
   options.set(dialect.length, max_prompt_tokens(workflow) + max_response_tokens(workflow));
   // Both take the data type of the checkpoint otherwise.
   if (!precision_to_state(workflow).empty()) options.set("dtype", precision_to_state(workflow));
   std::vector<NodeId> nodes;
   std::vector<std::string> lines;
-  for (std::size_t number = 0; number < task.replicas.size(); ++number) {
-    const Replica& replica = task.replicas[number];
-    const TrainerTask server = as_task(task, replica);
+  for (std::size_t number = 0; number < servers; ++number) {
+    const Replica replica = server_of(task, number, replicas);
+    TrainerTask server = as_task(task, task.replicas[number * static_cast<std::size_t>(replicas)]);
     TrainerSettings own;
-    write_rows(dialect.layout, "", server, own);
+    TrainerTask layout = server;
+    if (dialect.counts_all_replicas) layout.tensor_parallel *= replicas;
+    write_rows(dialect.layout, "", layout, own);
+    if (replicas > 1) own.set(dialect.replicas, replicas);
     const double fraction = engine_memory_fraction(server, served_model(workflow), workflow.precision,
                                                    smallest_memory_bytes(replica.devices(), problem.cluster)) -
                             uncounted_fraction(dialect);
@@ -275,7 +321,7 @@ LaunchScript write_servers(const Plan& plan, const LaunchProblem& problem, const
   }
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   script.variables.push_back(node_variable());
-  script.notes.emplace_back("Run it on every node. Replica n answers on port 8000 + n of its first node.");
+  script.notes.emplace_back("Run it on every node. Server n answers on port 8000 + n of its first node.");
   script.body = flag_arguments(options) +
                 "\n# serve GPUS PORT OPTIONS...\nserve() {\n  CUDA_VISIBLE_DEVICES=\"$1\" " + dialect.program +
                 " --host 0.0.0.0 --port \"$2\" \"${arguments[@]}\" \"${@:3}\" &\n}\n\n" +
@@ -304,6 +350,7 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
   std::map<int, std::map<int, std::vector<DeviceId>>> devices;  // by server and by its node
   std::map<int, TrainerTask> servers;
   double fraction = 0;
+  int replicas = 1;  // of attention, of each server
   for (const NodeLine& line : lines_of_nodes(script, problem.cluster)) {
     const std::vector<std::string> words = words_of(line.text);
     const auto serve = std::find(words.begin(), words.end(), "serve");
@@ -316,6 +363,8 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
     devices[port - kFirstPort][own.integer("node-rank", 0)] = of_node;
     TrainerTask& server = servers[port - kFirstPort];
     read_rows(dialect.layout, "", own, server);
+    replicas = own.count(dialect.replicas, 1);
+    if (dialect.counts_all_replicas) server.tensor_parallel = std::max(1, server.tensor_parallel / replicas);
     server.stage_layers = dealt_stages(model.layers, server.pipeline_parallel, StageRule::differ_by_one);
     const std::string& first = words.front();
     if (serve != words.begin() && first.find('=') != std::string::npos)
@@ -329,7 +378,14 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
     task.tensor_parallel = std::min(task.tensor_parallel, server.tensor_parallel);
   read_rows(dialect.options, "", read_flags(script), task);
   Execution& execution = task.options.execution;
-  if (dialect.splits_experts && execution.expert_parallel > 1)
+  if (dialect.counts_all_replicas) {
+    task.options.decode_batch_sequences /= replicas;
+    execution.prefill_chunk_tokens /= replicas;
+  }
+  if (replicas > 1) {
+    execution.expert_parallel = replicas * task.tensor_parallel;
+    execution.expert_tensor_parallel = 1;
+  } else if (dialect.splits_experts && execution.expert_parallel > 1)
     execution.expert_tensor_parallel = std::max(1, task.tensor_parallel / execution.expert_parallel);
   TaskPlan& out = plan.tasks[kServed];
   out = task.options;
@@ -338,9 +394,9 @@ void read_servers(std::string_view script, const LaunchProblem& problem, Plan& p
     for (const auto& [rank, of_node] : devices.at(number))
       all.insert(all.end(), of_node.begin(), of_node.end());
     const std::vector<Replica> one = replicas_on(all, server.stage_layers, server.tensor_parallel, false);
-    if (one.size() != 1)
+    if (one.size() != static_cast<std::size_t>(replicas))
       throw_bad_input("server " + std::to_string(number) + " has GPUs of another number than its sizes");
-    out.replicas.push_back(one.front());
+    out.replicas.insert(out.replicas.end(), one.begin(), one.end());
   }
   for (Replica& replica : out.replicas) replica.batch_share = 1.0 / static_cast<double>(out.replicas.size());
   const Replica& first = out.replicas.front();

@@ -241,6 +241,46 @@ TEST(Launch, VllmDecodesNoMoreSequencesThanAStepHasTokens) {
               HasSubstr("--max-running-requests 1000\n"));
 }
 
+// Replicas that hold their experts together are one server with data-parallel attention, and are read back so.
+TEST(Launch, ServersShareExpertsBetweenReplicas) {
+  std::mt19937 random(3);
+  const FrameworkProfile& profile = shipped_profile("slime");
+  const Cluster cluster = gpu_cluster(2);
+  Workflow workflow = random_workflow(profile, random);
+  workflow.models.at("actor").experts = Experts{.count = 64, .active_per_token = 4, .intermediate = 256};
+  const LaunchProblem problem{workflow, cluster, profile};
+  Plan plan = random_sayable_plan({workflow, cluster, profile}, random);
+  TaskPlan& task = plan.tasks.at(task_names::kActorGeneration);
+  const int layers = workflow.models.at("actor").layers;
+  task.replicas.clear();
+  for (int r = 0; r < 8; ++r)
+    task.replicas.push_back({0.125, {Stage{layers, {DeviceId{2 * r}, DeviceId{2 * r + 1}}}}});
+  task.execution.expert_parallel = 8;
+  task.execution.expert_tensor_parallel = 1;
+  task.execution.prefill_chunk_tokens = 8192;
+  task.decode_batch_sequences = 64;
+  for (const char* name : {"vllm", "sglang"}) {
+    const bool is_vllm = std::string(name) == "vllm";
+    const ExportedPlan exported = export_launch(plan, problem, *find_launch(name));
+    ASSERT_EQ(exported.refusal, "") << name;
+    const std::string degrees =
+        is_vllm ? "--tensor-parallel-size 2 --pipeline-parallel-size 1 --data-parallel-size 4"
+                : "--tp-size 8 --pp-size 1 --dp-size 4";
+    EXPECT_THAT(exported.text, HasSubstr("serve 0,1,2,3,4,5,6,7 8000")) << name;
+    EXPECT_THAT(exported.text, HasSubstr(degrees)) << name;
+    EXPECT_THAT(exported.text, HasSubstr(is_vllm ? "--enable-expert-parallel\n" : "--enable-dp-attention\n"));
+    EXPECT_THAT(exported.text, HasSubstr(is_vllm ? "--max-num-seqs 64\n" : "--max-running-requests 256\n"));
+    Plan read = plan;
+    find_launch(name)->read(exported.text, problem, read);
+    const TaskPlan& again = read.tasks.at(task_names::kActorGeneration);
+    EXPECT_EQ(again.data_parallel(), 8) << name;
+    EXPECT_EQ(again.execution.expert_parallel, 8) << name;
+    EXPECT_EQ(again.replicas.back().devices(), task.replicas.back().devices()) << name;
+    EXPECT_EQ(again.decode_batch_sequences, 64) << name;
+    EXPECT_EQ(again.execution.prefill_chunk_tokens, 8192) << name;
+  }
+}
+
 // Two replicas on a node and one on two nodes, of unequal shares.
 TEST(Launch, ServersHaveTheGpusOfTheirReplicas) {
   std::mt19937 random(3);
