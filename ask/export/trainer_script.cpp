@@ -201,6 +201,15 @@ ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded, c
   return script;
 }
 
+std::string why_no_script(const Plan& plan, const LoadedInputs& loaded) {
+  if (!loaded.profile || loaded.workflow.algorithm == Algorithm::custom) return "";
+  const Dialect* dialect = find_dialect(loaded.profile->name);
+  if (dialect == nullptr) return "";
+  const std::string refusal =
+      export_plan(plan, {loaded.workflow, loaded.cluster, *loaded.profile}, *dialect).refusal;
+  return refusal.empty() ? "" : refusal + ".";
+}
+
 namespace {
 
 // Whether it is a name on the Hugging Face Hub, "Qwen/Qwen3-14B", and no file or folder here.

@@ -37,4 +37,8 @@ struct ExportedScript {
 [[nodiscard]] ExportedScript export_to_trainer(const Plan& plan, const LoadedInputs& loaded,
                                                const std::string& to);
 
+// Why the framework of the inputs has no script for a plan: a sentence. Empty if it has one, or if there is no exporter for it
+// or for a custom graph.
+[[nodiscard]] std::string why_no_script(const Plan& plan, const LoadedInputs& loaded);
+
 }  // namespace sextant

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "ask/export/trainer_script.h"
 #include "ask/plan/plan_advice.h"
 #include "cli/ask/inputs.h"
 #include "cli/plan/explain.h"
@@ -127,6 +128,8 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     std::fprintf(stderr,
                  "sextant: warning: the search was short (%llu plans); a larger --budget may find better\n",
                  static_cast<unsigned long long>(result.candidates));
+  if (const std::string refusal = why_no_script(*result.plan, loaded); !refusal.empty())
+    say({"warning: sextant export has no script for this plan: " + refusal});
   if (options.any_layout && asked.planner.traits.has_layout_rules) say({cost_of_limits(asked, result)});
   if (asked.planner.name == "portfolio" && !answer.record.was_interrupted) {
     const std::string faster = gain_of_synchronous(asked, asked.profile_in_force(options), result);

@@ -348,6 +348,15 @@ TEST(Question, TrainingTakesABatchInThePartsOfTheFramework) {
   EXPECT_THAT(refused.err, HasSubstr("--streamed-parts: only asynchronous"));
 }
 
+// A plan is not found in vain: what the exporter does not cover is said with it.
+TEST(Question, SaysThatAPlanHasNoScript) {
+  const std::string asked = "plan --gpus 8xH100 --model Qwen3-8B --evaluations 100 --framework ";
+  EXPECT_THAT(
+      sextant(asked + "nemo-rl --algorithm ppo").err,
+      HasSubstr("warning: sextant export has no script for this plan: The export to NeMo RL covers GRPO"));
+  EXPECT_THAT(sextant(asked + "nemo-rl").err, Not(HasSubstr("no script")));
+}
+
 TEST(Question, RefusesEmptyWordsAndCountsThatCannotBe) {
   const std::vector<std::string> asked{"plan", "--gpus", "8xH100", "--model", "Qwen3-8B", "--budget", "1"};
   const auto with = [&](std::vector<std::string> more) {
