@@ -136,6 +136,15 @@ ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& 
                         is_fitted(name, out.chosen.coefficients) || fitted_frameworks().contains(name);
   if (!is_known) refuse(name, profiles);
   if (profile != nullptr) out.profile = *profile;
+  if (is_known && profile == nullptr && !name.empty() && name != kAny && asked.coefficients.empty()) {
+    std::set<std::string> planned;
+    for (const FrameworkProfile& one : profiles) planned.insert(one.name);
+    notes.push_back(
+        "warning: " + name +
+        " has coefficients alone, no profile: tasks are executed in the plainest way, with padded batches and "
+        "none of a trainer's options; profiles: " +
+        joined(planned));
+  }
   // Without a framework, a GPU cluster gets the profile that most frameworks have in common.
   const bool takes_usual = name.empty() && asked.coefficients.empty() && out.chosen.name != kNoCoefficients;
   if (takes_usual) {

@@ -30,6 +30,31 @@ std::vector<std::string> files_of(const ModelInputs& inputs) {
 
 }  // namespace
 
+namespace {
+
+// Rates that a datasheet states in TFLOP/s, GB/s and GB, written down without their factor.
+void warn_of_units(const Cluster& cluster, std::vector<std::string>& notes) {
+  constexpr double kMinFlop = 1e9, kMinBytesPerS = 1e8, kMinBytes = 1e7;
+  const auto check = [&](const std::string& member, double value, double minimum, const char* unit,
+                         const std::string& example) {
+    if (value >= minimum || value <= 0) return;
+    notes.push_back("warning: " + member + " is " + format_number(value) + " " + unit +
+                    ", which no GPU is as slow or small as; " + example);
+  };
+  for (const auto& [name, type] : cluster.device_types()) {
+    if (type.kind != DeviceKind::gpu) continue;
+    const std::string of = "cluster: /device_types/" + name + "/";
+    for (const auto& [precision, rate] : type.flop_per_s)
+      check(of + "flop_per_s/" + std::string(name_of(precision)), rate.value, kMinFlop, "flop/s",
+            "989 TFLOP/s are 9.89e14");
+    check(of + "memory_bytes_per_s", type.memory_bytes_per_s.value, kMinBytesPerS, "bytes/s",
+          "3350 GB/s are 3.35e12");
+    check(of + "memory_bytes", type.memory_bytes.value, kMinBytes, "bytes", "80 GB are 8e10");
+  }
+}
+
+}  // namespace
+
 LoadedInputs load_inputs(const ModelInputs& inputs) {
   if (inputs.cluster.empty() && inputs.cluster_in_words.gpus.empty())
     throw_bad_input("the cluster is missing: --cluster cluster.json, or --gpus, for example 4x8xH100");
@@ -41,6 +66,7 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
   std::vector<std::string> notes;
   loaded.cluster = inputs.cluster.empty() ? cluster_of(inputs.cluster_in_words, notes)
                                           : document_of<Cluster>(inputs.cluster);
+  if (!inputs.cluster.empty()) warn_of_units(loaded.cluster, notes);
   ChosenFramework framework = choose_framework({inputs.coefficients, inputs.framework}, loaded.cluster);
   loaded.chosen = std::move(framework.chosen);
   loaded.profile = std::move(framework.profile);

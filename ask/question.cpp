@@ -51,7 +51,8 @@ class Assumptions {
   std::string words_;
 };
 
-void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow& workflow) {
+void set_lengths(const WorkflowOptions& options, std::vector<std::string>& notes, Assumptions& assumed,
+                 Workflow& workflow) {
   if (!options.lengths.empty()) {
     if (!options.prompt_tokens.empty() || !options.response_tokens.empty())
       throw_bad_input("--lengths gives both distributions: leave out --prompt-tokens and --response-tokens");
@@ -62,6 +63,10 @@ void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow&
   }
   const auto text = [&](const char* option, const std::string& given, const char* otherwise) {
     const Lengths lengths = lengths_from_text(assumed.value_or(option, given, std::string(otherwise)), option);
+    if (lengths.kind == LengthKind::fixed && !given.empty())
+      notes.push_back("Note: " + std::string(option) + " " + given +
+                      ": all sequences have exactly this length; for a limit state "
+                      "mean=,max=");
     if (lengths.kind == LengthKind::lognormal && given.find("sigma=") == std::string::npos)
       assumed.add("sigma=" + format_number(lengths.sigma) + " in " + option + " (log-normal lengths)");
     return lengths;
@@ -231,7 +236,7 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
   if (profile != nullptr) workflow.rollout.batches_in_flight = profile->batches_in_flight(workflow);
   check_counts(workflow, notes);
   set_rule_rewards(options, profile, devices, assumed, workflow);
-  set_lengths(options, assumed, workflow);
+  set_lengths(options, notes, assumed, workflow);
   set_turns(options, assumed, workflow);
   workflow.name = std::string(name_of(options.algorithm)) + " of " + workflow.models.at("actor").name;
   workflow.check();

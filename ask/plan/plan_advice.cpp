@@ -109,8 +109,9 @@ Advice advice_without_plan(const PlanRequest& request, const FrameworkProfile* p
   std::string reason = fits.empty() ? "" : "; " + fits;
   if (may_be_short && !fits.starts_with("a larger --budget") &&
       (fits.empty() || answer.result.candidates < kFewPlans))
-    reason += fits.empty() ? (answer.result.candidates < kFewPlans ? "; a larger --budget may find one"
-                                                                   : "; a smaller model or more GPUs may help")
+    reason += fits.empty() ? (answer.result.candidates < kFewPlans
+                                  ? "; a longer search (--budget, --evaluations) may find one"
+                                  : "; a smaller model or more GPUs may help")
                            : "; the search was short, so a larger --budget may find one without that";
   return {std::move(reason), std::move(fitting.plan)};
 }

@@ -165,7 +165,8 @@ AnswerWithinRisk Rounds::run() {
   if (within_) return {std::move(*within_), share};
   if (!other_) return {std::move(none_), share};
   other_->warning = "no plan was found with a probability of at most " + format_percent(limit_.probability) +
-                    " of running out of memory; for this plan it is " + format_percent(other_risk_);
+                    " of running out of memory; for this plan it is " + format_percent(other_risk_) +
+                    " (smaller models, --lora-rank and more GPUs need less; --max-memory-risk accepts more)";
   return {std::move(*other_), share};
 }
 

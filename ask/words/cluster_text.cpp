@@ -103,6 +103,17 @@ std::string joined_with_plus(const std::string& text) {
   return std::regex_replace(text, between, "$1+");
 }
 
+// The same cluster in the order that is read: "H100x8", "H100:8" and "8*H100" are 8xH100. Empty: it is no such order.
+std::string reordered(const std::string& text, const Facts& facts) {
+  static const std::regex name_first(R"(\s*([A-Za-z][^:*]*?)\s*[xX:*]\s*([0-9]+)\s*)");
+  static const std::regex with_star(R"(\s*([0-9]+)\s*[xX:*]\s*([A-Za-z].*?)\s*)");
+  std::smatch found;
+  const bool is_first = std::regex_match(text, found, name_first);
+  if (!is_first && !std::regex_match(text, found, with_star)) return "";
+  const std::string name = found[is_first ? 1 : 2].str(), count = found[is_first ? 2 : 1].str();
+  return facts.has_gpu(name) ? count + "x" + name : "";
+}
+
 Group parse_group(const std::string& text, const Facts& facts, const PublishedHardware& hardware) {
   Group group;
   group.words = text;
@@ -116,7 +127,9 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
   if (name.empty())
     throw_bad_input("--gpus: no type of GPU or instance follows the numbers of " + in_quotes(text) + "; " +
                     kExamples);
-  if (const Instance* instance = hardware.find_instance(name)) {
+  std::string spelled = name;  // ND_H200_v5 is ND-H200-v5
+  std::replace(spelled.begin(), spelled.end(), '_', '-');
+  if (const Instance* instance = hardware.find_instance(spelled)) {
     if (counts.size() > 1)
       throw_bad_input("--gpus: expected COUNTx" + instance->name + ", got " + in_quotes(text));
     group.instance = *instance;
@@ -125,6 +138,11 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
     group.per_node = instance->gpus;
     return group;
   }
+  if (is_number(name) && !facts.has_gpu(name))
+    throw_bad_input("--gpus: " + name + " GPUs of what type? For example " + name + "xH100; " + kExamples);
+  if (const std::string other = reordered(text, facts); !facts.has_gpu(name) && !other.empty())
+    throw_bad_input("--gpus: " + in_quotes(text) + " is not in the order that is read; did you mean " + other +
+                    "?");
   if (!facts.has_gpu(name))
     throw_bad_input("--gpus: " + facts.why_no_gpu(name) + suggestion(name, facts, hardware) + "; " + kExamples);
   group.gpu = facts.gpu(name);

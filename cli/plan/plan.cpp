@@ -139,7 +139,8 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     const std::string trainer = gain_of_another_trainer(options, asked, &result);
     if (!trainer.empty()) say({trainer});
   }
-  if (code != kDone || !options.explain.has_any()) return code;
+  const bool breaks_limit = options.max_memory_risk && !answer.warning.empty();
+  if (code != kDone || !options.explain.has_any()) return breaks_limit ? kAnswerIsNo : code;
   const CoefficientUncertainty doubt =
       coefficient_uncertainty_of(loaded, options.explain.draws, options.planner.seed);
   return explain_plan(options.explain, {asked.request, asked.planner, *result.plan, doubt}, asked.scenarios,
@@ -192,10 +193,11 @@ void add_plan(CommandLine& line) {
   command.add_flag("--any-layout", options->any_layout,
                    "Also allow layouts that the framework cannot run, to see what its limits cost");
   command
-      .add_option("--max-memory-risk", options->max_memory_risk,
-                  "Maximum probability that the plan runs out of memory")
+      .add_option(
+          "--max-memory-risk", options->max_memory_risk,
+          "Maximum probability that the plan runs out of memory; if it is given and no plan keeps it, exits 1")
       .check(number_between(0.001, 0.5))
-      .shows_default("0.05 with a framework, otherwise no limit");
+      .shows_default("0.05");
   add_risk_options(command, options->risk);
   add_run_options(command, options->run);
   add_explain_options(command, options->explain);

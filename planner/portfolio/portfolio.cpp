@@ -345,6 +345,11 @@ class Portfolio {
     std::string reason = "; " + std::to_string(all - used) + " devices are idle";
     if (candidates_ < kShort) return reason + ", which a longer search may use";
     reason += ": ";
+    const bool must_be_even = std::any_of(request_.choices.begin(), request_.choices.end(),
+                                          [](const TaskChoices& choices) { return choices.has_even_batch; });
+    if (!best_on_all_.is_there() && must_be_even && request_.workflow.sequences() % static_cast<int>(all) != 0)
+      return reason + "no plan was found in which all " + std::to_string(all) + " have equal parts of the " +
+             std::to_string(request_.workflow.sequences()) + " sequences";
     if (!best_on_all_.is_there()) return reason + "no plan that fits was found on all " + std::to_string(all);
     return reason + "the fastest plan found on all " + std::to_string(all) + " takes " +
            format_seconds(best_on_all_.result.prediction->iteration_s);

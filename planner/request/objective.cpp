@@ -98,8 +98,10 @@ void check_prices(const Objective& objective, const Cluster& cluster) {
   if (!objective.has_prices()) return;
   for (const Node& node : cluster.nodes()) {
     if (cluster.device_types().at(node.device_type).price_usd_per_hour) continue;
-    throw_bad_input("cluster " + cluster.name() + ": device type " + node.device_type +
-                    " has no price_usd_per_hour, which planning by cost needs");
+    throw_bad_input(
+        "cluster " + cluster.name() + ": device type " + node.device_type +
+        " has no price_usd_per_hour, which planning by cost needs: name cloud instances (16xp5.48xlarge), or "
+        "save the question with --save-inputs and state the price in cluster.json");
   }
 }
 

@@ -234,7 +234,9 @@ EngineRules engine_rules_of(const FrameworkProfile& profile, const Workflow& wor
 
 DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
   if (const std::string reason = why_not_offered(profile, workflow); !reason.empty())
-    throw_bad_input(reason + "; --any-layout plans it anyway");
+    throw_bad_input(reason + (profile.same_devices.contains(workflow.mode)
+                                  ? "; --any-layout plans it anyway"
+                                  : "; give --mode, or plan it anyway with --any-layout"));
   const auto same = profile.same_devices.find(workflow.mode);
   const auto apart = profile.apart_devices.find(workflow.mode);
   DeviceRules rules{pairs_of(same->second, workflow, false), {}};

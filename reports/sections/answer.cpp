@@ -248,7 +248,7 @@ std::string trust_text(const ReportInput& input) {
   if (!far.empty()) {
     text = "Trust: no run like " + shown_list(far) + " was measured, so that the prediction extrapolates.";
   } else if (farthest) {
-    text = "Trust: all tasks are within what was measured; the nearest runs are at most " +
+    text = "Trust: all tasks are within the range of the runs of the fit; the nearest are at most " +
            format_number(*farthest) + (*farthest == 1 ? " step" : " steps") + " away.";
   }
   if (input.coefficients && input.coefficients->content.fit && input.coefficients->content.fit->held_out) {

@@ -126,7 +126,7 @@ TEST(PlanCommand, Exits1WhenNothingFitsOnManyMeasuredHosts) {
         run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--evaluations", "200"}));
     EXPECT_EQ(printed.exit_code, 1) << printed.err;
     EXPECT_THAT(printed.err, StartsWith("sextant: no plan of "));
-    EXPECT_THAT(printed.err, HasSubstr("; a larger --budget may find one"));
+    EXPECT_THAT(printed.err, HasSubstr("; a longer search (--budget, --evaluations) may find one"));
     const Printed exact =
         run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--planner", "exact"}));
     EXPECT_EQ(exact.exit_code, 2);

@@ -126,6 +126,9 @@ TEST(ClusterFromText, AssumesANetworkThatMachinesWithTheCardHave) {
 TEST(ClusterFromText, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal_of_cluster("4x8xH1000"), AllOf(HasSubstr("H1000"), HasSubstr("did you mean")));
   EXPECT_THAT(refusal_of_cluster("4x8x"), HasSubstr("--gpus"));
+  EXPECT_THAT(refusal_of_cluster("16"), HasSubstr("16 GPUs of what type? For example 16xH100"));
+  for (const char* turned : {"H100x8", "H100:8", "8*H100", "8 x H100"})
+    EXPECT_THAT(refusal_of_cluster(turned), HasSubstr("did you mean 8xH100?")) << turned;
   EXPECT_THAT(refusal_of_cluster(""), HasSubstr("--gpus"));
   EXPECT_THAT(refusal_of_cluster("0x8xH100"), HasSubstr("from 1 to 100000"));
   EXPECT_THAT(refusal_of_cluster("99999999999x8xH100"), HasSubstr("--gpus"));

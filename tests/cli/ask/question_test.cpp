@@ -348,6 +348,33 @@ TEST(Question, TrainingTakesABatchInThePartsOfTheFramework) {
   EXPECT_THAT(refused.err, HasSubstr("--streamed-parts: only asynchronous"));
 }
 
+// Mistakes of newcomers are said: lengths without spread, names of coefficients for those of trainers, rates of a datasheet
+// without their factor, a limit that no plan keeps.
+TEST(Question, SaysWhatWasHardlyMeant) {
+  const std::string asked = "plan --gpus 8xH100 --model Qwen3-8B --evaluations 20 ";
+  EXPECT_THAT(sextant(asked + "--framework verl --response-tokens 4096").err,
+              HasSubstr("Note: --response-tokens 4096: all sequences have exactly this length"));
+  EXPECT_THAT(sextant(asked + "--framework nemo").err,
+              HasSubstr("warning: nemo has coefficients alone, no profile"));
+  EXPECT_THAT(sextant(asked + "--framework nemo-rl").err, Not(HasSubstr("coefficients alone")));
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "units";
+  ASSERT_EQ(sextant(asked + "--framework verl --save-inputs " + folder.string()).exit_code, 0);
+  Json cluster = parse_json(read_text_file(folder / "cluster.json"));
+  cluster["device_types"].front()["memory_bytes_per_s"]["value"] = 3350;
+  write_text_file(folder / "cluster.json", format_json(cluster));
+  EXPECT_THAT(
+      sextant("plan --cluster " + (folder / "cluster.json").string() + " --workflow " +
+              (folder / "workflow.json").string() + " --evaluations 20")
+          .err,
+      HasSubstr(
+          "memory_bytes_per_s is 3350 bytes/s, which no GPU is as slow or small as; 3350 GB/s are 3.35e12"));
+  const std::string risky = "plan --gpus 8x4090 --model Qwen3-8B --framework verl --evaluations 300";
+  EXPECT_EQ(sextant(risky).exit_code, 0);
+  const Printed limited = sextant(risky + " --max-memory-risk 0.05");
+  EXPECT_EQ(limited.exit_code, 1);
+  EXPECT_THAT(limited.err, HasSubstr("--max-memory-risk accepts more"));
+}
+
 // A plan is not found in vain: what the exporter does not cover is said with it.
 TEST(Question, SaysThatAPlanHasNoScript) {
   const std::string asked = "plan --gpus 8xH100 --model Qwen3-8B --evaluations 100 --framework ";
