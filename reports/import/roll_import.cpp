@@ -171,6 +171,8 @@ UnneededSettings roll_unneeded() {
                         "rewards.*.code_url",
                         "rewards.*.strategy_args.*",
                         "rewards.*.strategy_config",
+                        "*.strategy_config.bf16",  // model_args.dtype says it
+                        "*.strategy_config.fp16",
                         "actor_infer.infer_batch_size",
                         "*.min_num_micro_batches_*",
                         "*.sequence_length_round_*",

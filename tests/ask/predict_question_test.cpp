@@ -58,7 +58,7 @@ TEST(PredictQuestion, LayersThatDoNotDivideAreDealtAsTheFrameworkDoes) {
 
 // A framework that moves weights off GPUs which generation and training share does so without being asked.
 TEST(PredictQuestion, DefaultsObeyTheRulesOfTheirFramework) {
-  for (const std::string framework : {"verl", "nemo-rl", "areal", "openrlhf"}) {
+  for (const std::string framework : {"verl", "nemo-rl", "skyrl", "openrlhf"}) {
     const Asked asked = ask("4x8xH100", "Qwen3-14B", framework, "fsdp=32", "tp=2");
     EXPECT_EQ(asked.note("Note: framework"), "") << framework;
   }

@@ -93,13 +93,13 @@ TEST(ExportedQuestion, ScriptsLoadModelsByTheirNamesOnTheHub) {
 
 TEST_F(ExportedPlan, WritesAFileAndSaysSo) {
   const std::string script = folder_.file("run.sh");
-  std::vector<std::string> all = arguments("areal");
+  std::vector<std::string> all = arguments("verl");
   all.insert(all.end(), {"--out", script});
   const Printed printed = run_sextant(all);
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.out, "");
   EXPECT_THAT(printed.err, HasSubstr("wrote " + script));
-  EXPECT_THAT(read_text_file(script), HasSubstr("examples/math/gsm8k_rl.py"));
+  EXPECT_THAT(read_text_file(script), HasSubstr("verl.trainer.main_ppo"));
 }
 
 TEST_F(ExportedPlan, RefusesALayoutThatTheFrameworkDoesNotHave) {

@@ -112,6 +112,10 @@ void write_areal_role(const ArealRole& role, const TrainerConfig& config, const 
   }
   if (is_megatron && recomputes)
     settings.add_key(root + "megatron.recompute_granularity", std::string(name_of(task.options.recompute)));
+  if (is_megatron && task.options.recompute == Recompute::selective) {  // Megatron refuses both with it
+    settings.add_key(root + "megatron.recompute_method", Json(nullptr));
+    settings.add_key(root + "megatron.recompute_num_layers", Json(nullptr));
+  }
   if (!is_megatron) settings.add_key(root + "fsdp.offload_params", execution.offload_optimizer);
   settings.add_key(root + "use_lora", execution.lora_rank > 0);
   if (execution.lora_rank > 0) settings.add_key(root + "lora_rank", execution.lora_rank);
@@ -145,7 +149,15 @@ void write_areal_strategies(const TrainerConfig& config, TrainerSettings& settin
   });
   // AReaL refuses offloading and shared GPUs without this switch (areal/trainer/rl_trainer.py).
   settings.set("enable_offload", is_shared || offloads);
-  const Json mode = is_shared ? "disk" : "xccl";
+  const int rank = config.tasks.at(task_names::kActorTraining).options.execution.lora_rank;
+  const Json mode = is_shared || rank > 0 ? "disk" : "xccl";  // adapters pass over disk alone
+  if (rank > 0) {                                             // as examples/math/gsm8k_grpo_lora.yaml has it
+    settings.add_key("rollout.use_lora", true);
+    settings.add_key("gconfig.lora_name", "adapters");
+    settings.add_key("actor.target_modules", Json::array({"all-linear"}));
+    settings.add_key("sglang.enable_lora", true);
+    settings.add_key("sglang.max_lora_rank", rank);
+  }
   if (config.tasks.contains(task_names::kCriticTraining)) {
     settings.add_key("actor.weight_update_mode", mode);
   } else {
@@ -342,6 +354,19 @@ std::string areal_refusal(const TrainerConfig& config, const TrainerProblem& pro
     return "AReaL runs PPO and GRPO; the workflow has no generation or no training of an actor";
   if (config.tasks.contains(task_names::kRewardInference))
     return "AReaL scores responses with a function; the workflow has a reward model";
+  const TrainerTask& served = config.tasks.at(kEngine);
+  const bool has_adapters = config.tasks.at(task_names::kActorTraining).options.execution.lora_rank > 0;
+  if (is_areal_megatron(problem) && has_adapters)
+    return "AReaL's Megatron backend has adapters with vLLM alone, and the script has SGLang";
+  if (shares_engine_gpus(config) && served.tensor_parallel > 1)
+    return "AReaL starts an engine for each GPU that it shares with the actor, so its tensor parallelism is 1 "
+           "there; the "
+           "plan has " +
+           std::to_string(served.tensor_parallel) + " (--mode asynchronous has engines with GPUs of their own)";
+  if (served.tensor_parallel > config.pool_of(kEngine).gpus_per_node)
+    return "AReaL's engines have GPUs of one node; the plan has tensor parallelism " +
+           std::to_string(served.tensor_parallel) + " on nodes of " +
+           std::to_string(config.pool_of(kEngine).gpus_per_node);
   for (const ArealRole& role : areal_roles()) {
     const auto found = config.tasks.find(role.tasks.front());
     if (found == config.tasks.end() || !is_areal_megatron(problem)) continue;

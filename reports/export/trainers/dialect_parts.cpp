@@ -238,6 +238,16 @@ void fit_engine_experts(TaskPlan& engine) {
   engine.execution.expert_tensor_parallel = task.tensor_parallel > 1 ? 1 : 0;
 }
 
+bool is_vllm_rank(int rank) {
+  constexpr std::array kRanks{0, 1, 8, 16, 32, 64, 128, 256, 320, 512};
+  return std::find(kRanks.begin(), kRanks.end(), rank) != kRanks.end();
+}
+
+std::string vllm_rank_refusal(int rank) {
+  return "vLLM has no room for adapters of rank " + std::to_string(rank) +
+         ": it has 1, 8, 16, 32, 64, 128, 256, 320 or 512";
+}
+
 void keep_batch_within_step(TaskPlan& engine) {
   const int tokens = engine.execution.prefill_chunk_tokens;
   if (tokens > 0) engine.decode_batch_sequences = std::min(engine.decode_batch_sequences, tokens);

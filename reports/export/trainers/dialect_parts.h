@@ -84,6 +84,11 @@ void keep_experts_whole(int tensor_parallel, Execution& engine);
 // together.
 void fit_engine_experts(TaskPlan& engine);
 
+// Ranks of adapters that vLLM has room for (vllm/config/lora.py); 0 is none. And what a framework says that passes another
+// one on.
+[[nodiscard]] bool is_vllm_rank(int rank);
+[[nodiscard]] std::string vllm_rank_refusal(int rank);
+
 // vLLM refuses engines that decode more sequences together than a step has tokens (vllm/config/scheduler.py): lowers the
 // number.
 void keep_batch_within_step(TaskPlan& engine);

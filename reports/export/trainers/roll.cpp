@@ -321,6 +321,11 @@ void write_roll_role(const RollRole& role, const TrainerConfig& config, const Tr
   if (!precision_to_state(problem.workflow).empty())
     settings.set(std::string(role.name) + ".model_args.dtype",
                  std::string(name_of(problem.workflow.precision)));
+  if (!precision_to_state(problem.workflow).empty() && std::string_view(role.name) != "actor_infer") {
+    const bool is_half = problem.workflow.precision == Precision::fp16;
+    settings.set(root + "bf16", false);  // the example that is overridden has it on
+    settings.set(root + "fp16", is_half);
+  }
   write_roll_adapters(role, config, settings);
   if (std::string_view(role.name) == "actor_infer") {
     write_rows(kRollEngine, root, task, settings);
@@ -577,6 +582,9 @@ std::string roll_refusal(const TrainerConfig& config, const TrainerProblem& prob
     return "ROLL scores responses with rules or with a judge that generates; the workflow has a reward model "
            "that "
            "scores";
+  if (const int rank = config.tasks.at(task_names::kActorTraining).options.execution.lora_rank;
+      !is_vllm_rank(rank))
+    return vllm_rank_refusal(rank);
   if (config.tasks.contains(task_names::kCriticTraining))
     return "ROLL's strategies of Megatron have no critic; the workflow has one";
   const std::string refusal = roll_batch_refusal(config, problem.workflow);

@@ -72,6 +72,8 @@ std::string settle_sky(Plan& plan, const Workflow& workflow, const FrameworkProf
     TaskPlan& one = plan.tasks.at(task.name);
     one.execution.offload_weights = sleeps;
     if (task.kind == TaskKind::generation) {
+      // With adapters the FSDP trainer switches CUDA graphs on (skyrl/train/config/config.py, __post_init__).
+      if (!is_megatron(profile) && actor.execution.lora_rank > 0) one.execution.cuda_graphs = true;
       fit_engine_experts(one);
       keep_experts_whole(one.tensor_parallel(one.replicas.front().stages.front()), one.execution);
       continue;
@@ -121,7 +123,12 @@ void write_sky_data(const Workflow& workflow, const FrameworkProfile& profile, T
   settings.set("generator.n_samples_per_prompt", workflow.responses_per_prompt);
   if (workflow.mode == Mode::asynchronous) {
     settings.set("trainer.fully_async.enabled", true);
-    settings.set("trainer.fully_async.max_staleness_steps", std::max(1, static_cast<int>(workflow.staleness)));
+    const int age = std::max(1, static_cast<int>(workflow.staleness));
+    settings.set("trainer.fully_async.max_staleness_steps", age);
+    // The trainer refuses fewer groups than a batch and more than it may be ahead, and losses without the engine's
+    // log-probabilities (skyrl/train/fully_async_trainer.py).
+    settings.set("trainer.fully_async.num_parallel_generation_workers", workflow.prompts * (age + 1));
+    settings.set("trainer.algorithm.policy_loss_type", "rollout_is");
   }
   script.variables.push_back(model_variable("MODEL_PATH", "the model", workflow, "actor"));
   if (is_ppo)
@@ -186,6 +193,10 @@ void write_sky_megatron(const std::string& task_name, const TrainerTask& task, T
     settings.set(sky_transformer(task_name, "num_layers_in_last_pipeline_stage"), task.stage_layers.back());
   }
   if (task_name != kSkyTrainer) return;
+  if (task.options.recompute == Recompute::selective) {  // Megatron refuses both with it
+    settings.set(sky_transformer(task_name, "recompute_method"), Json(nullptr));
+    settings.set(sky_transformer(task_name, "recompute_num_layers"), Json(nullptr));
+  }
   settings.set(sky_transformer(task_name, "recompute_granularity"),
                std::string(name_of(task.options.recompute == Recompute::selective ? Recompute::selective
                                                                                   : Recompute::full)));
@@ -377,6 +388,8 @@ std::string uneven_sky_batches(const TrainerConfig& config, const Workflow& work
 std::string skyrl_refusal(const TrainerConfig& config, const TrainerProblem& problem) {
   if (!config.tasks.contains(kSkyTrainer) || !config.tasks.contains(kSkyRollout))
     return "SkyRL runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  if (const int rank = config.tasks.at(kSkyTrainer).options.execution.lora_rank; !is_vllm_rank(rank))
+    return vllm_rank_refusal(rank);
   if (is_megatron(problem.profile) && config.tasks.contains(task_names::kCriticTraining))
     return "SkyRL's Megatron trainer has no critic";
   if (config.tasks.contains(task_names::kRewardInference))

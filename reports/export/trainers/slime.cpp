@@ -449,6 +449,9 @@ std::string slime_refusal(const TrainerConfig& config, const TrainerProblem& pro
   const std::string& framework = problem.profile.family;
   if (!config.tasks.contains(kSlimeTrainer) || !config.tasks.contains(kSlimeEngine))
     return framework + " runs PPO and GRPO; the workflow has no generation or no training of an actor";
+  if (workflow.has_task(task_names::kCriticTraining) &&
+      config.tasks.at(kSlimeTrainer).options.execution.lora_rank > 0)
+    return framework + " has no critic where the actor has adapters (--megatron-to-hf-mode bridge)";
   if (config.tasks.contains(task_names::kRewardInference))
     return framework + " scores responses with a function or a server; the workflow has a reward model";
   if (workflow.has_task(task_names::kCriticTraining) &&

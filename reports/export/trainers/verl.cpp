@@ -514,7 +514,10 @@ std::string verl_refusal(const TrainerConfig& config, const TrainerProblem& prob
   if (!config.tasks.contains(task_names::kActorTraining) ||
       !config.tasks.contains(task_names::kActorGeneration))
     return "verl runs PPO and GRPO; the workflow has no generation or no training of an actor";
-  static_cast<void>(problem);
+  const bool has_adapters = config.tasks.at(task_names::kActorTraining).options.execution.lora_rank > 0;
+  if (has_adapters && !is_megatron(problem) && problem.workflow.mode != Mode::synchronous)
+    return "verl's recipes of generation apart send the weights of the FSDP trainer without joining its "
+           "adapters to them";
   return "";
 }
 
