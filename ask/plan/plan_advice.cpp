@@ -17,6 +17,7 @@
 #include "planner/explain/what_fits.h"
 #include "planner/portfolio/portfolio.h"
 #include "sextant/error.h"
+#include "sextant/predict.h"
 #include "sextant/profile_space.h"
 
 namespace sextant {
@@ -67,15 +68,26 @@ std::vector<std::string> other_trainers(const PlanQuestion& question, const Plan
   return names;
 }
 
-// The same for another trainer; null if the question cannot be asked of it.
-std::optional<PlanResult> plan_of_trainer(PlanQuestion question, const std::string& trainer, double part) {
+// The iteration of a plan, and its probability of running out of memory.
+struct PlanOfTrainer {
+  double iteration_s = 0;
+  double risk = 0;
+};
+
+// The same for another trainer; null if the question cannot be asked of it, or if it has no plan.
+std::optional<PlanOfTrainer> plan_of_trainer(PlanQuestion question, const std::string& trainer, double part) {
   question.planner.warm_start.clear();
   question.inputs.framework = trainer;
   question.inputs.save_inputs.clear();
   try {
     PlanInputs asked(question, load_inputs(question.inputs));
     shorten(asked.request, part);
-    return asked.planner.plan(asked.request);
+    const PlanResult result = asked.planner.plan(asked.request);
+    if (!result.prediction) return std::nullopt;
+    const PlanRequest& request = asked.request;
+    const std::optional<MemoryRisk> risk = memory_risk_of(
+        {request.cluster, request.workflow, *result.plan, request.coefficients, request.framework});
+    return PlanOfTrainer{result.prediction->iteration_s, risk ? risk->probability : 0};
   } catch (const Error&) {  // for example LoRA, which this trainer does not have
     return std::nullopt;
   }
@@ -190,19 +202,27 @@ std::string gain_of_another_batch(const PlanInputs& asked, const FrameworkProfil
 }
 
 std::string gain_of_another_trainer(const PlanQuestion& question, const PlanInputs& asked,
-                                    const PlanResult* found) {
+                                    const PlanResult* found, bool is_above_risk) {
   if (!asked.request.limits.pins.empty() || question.planner.goal != AskedGoal::time) return "";
   constexpr double kPart = 0.3, kFaster = 0.9;  // less is within what the model can tell
-  std::string best;
-  double best_s =
+  const double faster_s =
       found != nullptr ? kFaster * found->prediction->iteration_s : std::numeric_limits<double>::infinity();
+  std::string best;
+  double best_s = std::numeric_limits<double>::infinity();
+  bool keeps_risk = false;
   for (const std::string& trainer : other_trainers(question, asked)) {
-    const std::optional<PlanResult> result = plan_of_trainer(question, trainer, kPart);
-    if (!result || !result->prediction || result->prediction->iteration_s >= best_s) continue;
+    const std::optional<PlanOfTrainer> other = plan_of_trainer(question, trainer, kPart);
+    if (!other || other->iteration_s >= best_s) continue;
+    const bool keeps = is_above_risk && other->risk <= question.memory_risk();
+    if (!keeps && other->iteration_s >= faster_s) continue;
     best = trainer;
-    best_s = result->prediction->iteration_s;
+    best_s = other->iteration_s;
+    keeps_risk = keeps;
   }
   if (best.empty()) return "";
+  if (keeps_risk)
+    return "with --framework " + best + ", another trainer of " + asked.loaded.profile->family +
+           ", an iteration would take " + format_seconds(best_s) + " and keep that probability";
   if (found == nullptr)
     return "; --framework " + best + " has a plan of " + format_seconds(best_s) + " an iteration";
   return "with --framework " + best + ", another trainer of " + asked.loaded.profile->family +

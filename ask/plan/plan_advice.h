@@ -39,8 +39,9 @@ void take_plan(const PlanInputs& asked, PlanResult plan, PlanOutput& answer);
                                                 const PlanResult& found);
 
 // The question names a framework that has several trainers, such as verl, and the answer is of its usual one. Says so if
-// another one would be faster, or has a plan where this one has none (found: null). Empty: none would.
+// another one would be faster, or has a plan where this one has none (found: null) or none that keeps the memory risk.
+// Empty: none would.
 [[nodiscard]] std::string gain_of_another_trainer(const PlanQuestion& question, const PlanInputs& asked,
-                                                  const PlanResult* found);
+                                                  const PlanResult* found, bool is_above_risk = false);
 
 }  // namespace sextant

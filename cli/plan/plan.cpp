@@ -136,7 +136,7 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     if (!faster.empty()) say({faster});
     const std::string other = gain_of_another_batch(asked, asked.profile_in_force(options), result);
     if (!other.empty()) say({other});
-    const std::string trainer = gain_of_another_trainer(options, asked, &result);
+    const std::string trainer = gain_of_another_trainer(options, asked, &result, !answer.warning.empty());
     if (!trainer.empty()) say({trainer});
   }
   const bool breaks_limit = options.max_memory_risk && !answer.warning.empty();

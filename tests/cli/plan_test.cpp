@@ -231,13 +231,12 @@ TEST(PlanCommand, SaysWhichBatchAllDevicesCouldShare) {
 TEST(PlanCommand, SaysIfAnotherTrainerOfTheFrameworkIsFaster) {
   const auto asked = [](const char* model, const char* framework) {
     return run_sextant({"plan", "--gpus", "1x8xH100", "--model", model, "--framework", framework, "--prompts",
-                        "64", "--response-tokens", "mean=1000,max=4096", "--evaluations", "2000"});
+                        "64", "--response-tokens", "mean=1000,max=4096", "--evaluations", "4000"});
   };
   const Printed mixture = asked("Qwen3-30B-A3B", "verl");
   EXPECT_EQ(mixture.exit_code, 0);
-  EXPECT_THAT(
-      mixture.err,
-      ContainsRegex("with --framework verl-megatron, another trainer of verl, an iteration would take"));
+  EXPECT_THAT(mixture.err, ContainsRegex("with --framework verl-megatron, another trainer of verl, an "
+                                         "iteration would take"));
   EXPECT_THAT(asked("Qwen3-30B-A3B", "verl-fsdp").err, Not(HasSubstr("another trainer")));
   EXPECT_THAT(asked("Qwen3-1.7B", "verl").err, Not(HasSubstr("another trainer")));
   const Printed large = asked("Qwen2.5-72B", "verl");
