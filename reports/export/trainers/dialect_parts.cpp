@@ -89,6 +89,25 @@ std::string replicas_and_micro_batches(const std::string& name, const TrainerTas
          (sequences > 1 ? " with micro-batches of " + std::to_string(sequences) : "");
 }
 
+void write_megatron_degrees(const std::string& root, const TrainerTask& task, TrainerSettings& settings) {
+  const Execution& execution = task.options.execution;
+  settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
+  settings.set(root + "pipeline_model_parallel_size", task.pipeline_parallel);
+  settings.set(root + "context_parallel_size", execution.context_parallel);
+  settings.set(root + "expert_model_parallel_size", execution.expert_parallel);
+  settings.set(root + "expert_tensor_parallel_size",
+               execution.expert_tensor_parallel > 0 ? Json(execution.expert_tensor_parallel) : Json(nullptr));
+}
+
+void read_megatron_degrees(const TrainerSettings& settings, const std::string& root, TrainerTask& task) {
+  Execution& execution = task.options.execution;
+  task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 1);
+  task.pipeline_parallel = settings.count(root + "pipeline_model_parallel_size", 1);
+  execution.context_parallel = settings.count(root + "context_parallel_size", 1);
+  execution.expert_parallel = settings.count(root + "expert_model_parallel_size", 1);
+  execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 0);
+}
+
 void split_sequences_of_experts(Plan& plan, const Workflow& workflow) {
   const auto is_split = [&](const Task& task) {
     const TaskPlan& planned = plan.tasks.at(task.name);

@@ -35,6 +35,11 @@ void note_uneven_steps(const Workflow& workflow, TrainerScript& script);
 // "8 replicas of actor_training with micro-batches of 2", without the second part if they have one sequence.
 [[nodiscard]] std::string replicas_and_micro_batches(const std::string& name, const TrainerTask& task);
 
+// The degrees of a task below a root such as "actor_rollout_ref.actor.megatron.", in the names of Megatron's own options. Experts
+// without a degree of their own are null.
+void write_megatron_degrees(const std::string& root, const TrainerTask& task, TrainerSettings& settings);
+void read_megatron_degrees(const TrainerSettings& settings, const std::string& root, TrainerTask& task);
+
 // Megatron refuses to train a mixture of experts with tensor parallelism and without sequence parallelism
 // (megatron/core/transformer/moe/moe_layer.py): switches it on, for all tasks, because some have one layout.
 void split_sequences_of_experts(Plan& plan, const Workflow& workflow);

@@ -182,12 +182,7 @@ void write_sky_megatron(const std::string& task_name, const TrainerTask& task, T
   const Execution& execution = task.options.execution;
   const std::string root = sky_megatron(task_name);
   settings.begin_group(task_name);
-  settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
-  settings.set(root + "pipeline_model_parallel_size", task.pipeline_parallel);
-  settings.set(root + "context_parallel_size", execution.context_parallel);
-  settings.set(root + "expert_model_parallel_size", execution.expert_parallel);
-  settings.set(root + "expert_tensor_parallel_size",
-               execution.expert_tensor_parallel > 0 ? Json(execution.expert_tensor_parallel) : Json(nullptr));
+  write_megatron_degrees(root, task, settings);
   if (has_uneven_ends(task)) {
     settings.set(sky_transformer(task_name, "num_layers_in_first_pipeline_stage"), task.stage_layers.front());
     settings.set(sky_transformer(task_name, "num_layers_in_last_pipeline_stage"), task.stage_layers.back());
@@ -290,11 +285,7 @@ void read_sky_megatron(const Task& named, const TrainerSettings& settings, const
   TrainerTask& task = config.tasks.at(named.name);
   Execution& execution = task.options.execution;
   const std::string root = sky_megatron(named.name);
-  task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 1);
-  task.pipeline_parallel = settings.count(root + "pipeline_model_parallel_size", 1);
-  execution.context_parallel = settings.count(root + "context_parallel_size", 1);
-  execution.expert_parallel = settings.count(root + "expert_model_parallel_size", 1);
-  execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 0);
+  read_megatron_degrees(settings, root, task);
   execution.sequence_parallel = true;
   if (named.kind == TaskKind::training) {
     const double offloaded = settings.number(sky_optimizer(named.name, "optimizer_offload_fraction"), 0);

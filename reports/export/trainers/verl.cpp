@@ -126,12 +126,7 @@ void write_megatron_adapters(const VerlTask& where, int rank, TrainerSettings& s
 void write_megatron(const VerlTask& where, const TrainerTask& task, bool trains, TrainerSettings& settings) {
   const Execution& execution = task.options.execution;
   const std::string root = where.root + "megatron.";
-  settings.set(root + "tensor_model_parallel_size", task.tensor_parallel);
-  settings.set(root + "pipeline_model_parallel_size", task.pipeline_parallel);
-  settings.set(root + "context_parallel_size", execution.context_parallel);
-  settings.set(root + "expert_model_parallel_size", execution.expert_parallel);
-  settings.set(root + "expert_tensor_parallel_size",
-               execution.expert_tensor_parallel > 0 ? Json(execution.expert_tensor_parallel) : Json(nullptr));
+  write_megatron_degrees(root, task, settings);
   settings.set(root + "sequence_parallel", execution.sequence_parallel);
   settings.set(root + "param_offload", execution.offload_weights);
   if (!trains) return;
@@ -363,11 +358,7 @@ std::pair<int, int> read_ends(const VerlTask& where, const TrainerSettings& sett
 void read_megatron(const VerlTask& where, const TrainerSettings& settings, bool trains, TrainerTask& task) {
   Execution& execution = task.options.execution;
   const std::string root = where.root + "megatron.";
-  task.tensor_parallel = settings.count(root + "tensor_model_parallel_size", 1);
-  task.pipeline_parallel = settings.count(root + "pipeline_model_parallel_size", 1);
-  execution.context_parallel = settings.count(root + "context_parallel_size", 1);
-  execution.expert_parallel = settings.count(root + "expert_model_parallel_size", 1);
-  execution.expert_tensor_parallel = settings.integer(root + "expert_tensor_parallel_size", 0);
+  read_megatron_degrees(settings, root, task);
   execution.sequence_parallel = settings.flag(root + "sequence_parallel", true);
   execution.offload_weights = settings.flag(root + "param_offload", false);
   if (!trains) return;
