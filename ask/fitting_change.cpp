@@ -114,18 +114,18 @@ class FittingChanges {
   }
 
   // The fastest of single changes; else as many as are needed.
-  [[nodiscard]] std::string find() const {
-    std::string best;
+  [[nodiscard]] std::optional<FittingChange> find() const {
+    std::optional<FittingChange> best;
     double best_s = 0;
     for (const Change& change : kChanges) {
       Plan plan = asked_.plan;
       const std::string words = apply(change, plan);
       const std::optional<double> time_s = words.empty() ? std::nullopt : time_if_it_fits(plan);
-      if (!time_s || (!best.empty() && *time_s >= best_s)) continue;
-      best = words;
+      if (!time_s || (best && *time_s >= best_s)) continue;
+      best = FittingChange{std::move(plan), sentence(words, *time_s)};
       best_s = *time_s;
     }
-    return best.empty() ? find_several() : sentence(best, best_s);
+    return best ? best : find_several();
   }
 
  private:
@@ -145,13 +145,13 @@ class FittingChanges {
     return tasks.empty() ? "" : change.words + (" (" + tasks + ")");
   }
 
-  [[nodiscard]] std::string find_several() const {
+  [[nodiscard]] std::optional<FittingChange> find_several() const {
     std::vector<const Change*> needed;
     for (const Change& change : kChanges) {
       Plan plan = asked_.plan;
       if (!apply(change, plan).empty()) needed.push_back(&change);
     }
-    if (!time_with(needed)) return "";
+    if (!time_with(needed)) return std::nullopt;
     for (std::size_t i = needed.size(); i-- > 0;) {
       std::vector<const Change*> fewer = needed;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
@@ -160,7 +160,8 @@ class FittingChanges {
     Plan plan = asked_.plan;
     std::string words;
     for (const Change* change : needed) words += (words.empty() ? "" : ", ") + apply(*change, plan);
-    return sentence(words, *time_with(needed));
+    const double time_s = *time_with(needed);
+    return FittingChange{std::move(plan), sentence(words, time_s)};
   }
 
   [[nodiscard]] std::optional<double> time_with(const std::vector<const Change*>& changes) const {
@@ -188,7 +189,7 @@ class FittingChanges {
 
 }  // namespace
 
-std::string change_that_fits(const PredictionQuery& asked, const FrameworkProfile* profile) {
+std::optional<FittingChange> change_that_fits(const PredictionQuery& asked, const FrameworkProfile* profile) {
   return FittingChanges(asked, profile).find();
 }
 

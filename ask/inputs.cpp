@@ -89,6 +89,10 @@ LoadedInputs load_inputs(const ModelInputs& inputs) {
   return loaded;
 }
 
+std::string framework_of_plans(const LoadedInputs& loaded) {
+  return loaded.profile && loaded.profile->name != "any" ? loaded.profile->name : "";
+}
+
 namespace {
 
 Plan plan_in_words(const LayoutOptions& layouts, const LoadedInputs& loaded,
@@ -98,6 +102,7 @@ Plan plan_in_words(const LayoutOptions& layouts, const LoadedInputs& loaded,
     plan.weight_sync = loaded.profile->weight_sync;
     assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
   }
+  plan.framework = framework_of_plans(loaded);
   set_degrees(layouts, loaded.workflow, loaded.cluster, plan);
   if (loaded.profile)
     follow_framework(*loaded.profile, layouts, loaded.workflow, loaded.cluster, plan, assumed);

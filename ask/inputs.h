@@ -44,6 +44,9 @@ struct LoadedInputs {
 [[nodiscard]] Plan load_plan(const std::string& source, const LoadedInputs& loaded,
                              std::vector<std::string>& assumed);
 
+// The framework that a plan made for these inputs names (Plan::framework): none for the usual engine and trainer.
+[[nodiscard]] std::string framework_of_plans(const LoadedInputs& loaded);
+
 // The plan of layouts in words, with everything else as the framework does it. Notes as for load_plan.
 [[nodiscard]] Plan plan_of(const LayoutOptions& layouts, const LoadedInputs& loaded,
                            std::vector<std::string>& assumed);

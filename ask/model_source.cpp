@@ -177,4 +177,13 @@ FoundModel find_model(const std::string& stated, const Facts& facts, const fs::p
   refuse(text, name, facts, cache);
 }
 
+std::map<std::string, Model> known_models(const Facts& facts) {
+  std::map<std::string, Model> models;
+  for (const std::string_view name : facts.model_names()) models.emplace(name, facts.model(std::string(name)));
+  for (const ShippedConfig& config : shipped_configs()) {
+    if (!facts.has_model(config.name)) models.emplace(config.name, read_file(config.file, config.name).model);
+  }
+  return models;
+}
+
 }  // namespace sextant

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,8 @@ struct FoundModel {
 // cache of another machine counts as the id in it. Throws Error(bad_input) with the nearest names.
 [[nodiscard]] FoundModel find_model(const std::string& stated, const Facts& facts,
                                     const std::filesystem::path& cache);
+
+// All models that find_model knows by name without a cache, by name.
+[[nodiscard]] std::map<std::string, Model> known_models(const Facts& facts);
 
 }  // namespace sextant

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "ask/document_source.h"
 #include "ask/fitting_change.h"
 #include "ask/framework.h"
 #include "core/units.h"
@@ -94,6 +95,19 @@ void require_plan(const PlanToPredict& question) {
         "the plan is missing: --plan plan.json, or --train and --rollout, for example fsdp=32 and tp=2");
 }
 
+void follow_plans(const std::vector<std::string>& plans, ModelInputs& inputs, std::vector<std::string>& notes) {
+  if (!inputs.framework.empty()) return;
+  std::set<std::string> frameworks;
+  for (const std::string& plan : plans) frameworks.insert(document_of<Plan>(plan).framework);
+  if (frameworks.size() > 1) {
+    notes.push_back("The plans were made for different frameworks; --framework says which one runs them here.");
+  } else if (!frameworks.empty() && !frameworks.begin()->empty()) {
+    inputs.framework = *frameworks.begin();
+    notes.push_back("The plan was made for " + inputs.framework +
+                    ", so it is predicted as that runs it; --framework states another.");
+  }
+}
+
 PredictedPlan plan_in_question(const PlanToPredict& question, const LoadedInputs& loaded) {
   require_plan(question);
   PredictedPlan predicted;
@@ -121,8 +135,8 @@ void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded,
   predicted.prediction.notes.insert(predicted.prediction.notes.end(), assumed.begin(), assumed.end());
   if (!predicted.prediction.fits()) {
     const FrameworkProfile* profile = loaded.profile ? &*loaded.profile : nullptr;
-    const std::string advice = change_that_fits(asked, profile);
-    if (!advice.empty()) predicted.prediction.notes.push_back(advice);
+    if (const auto change = change_that_fits(asked, profile))
+      predicted.prediction.notes.push_back(change->sentence);
   }
   name_coefficients(predicted.prediction, loaded.chosen);
   if (question.has_sensitivities) predicted.prediction.sensitivities = sensitivities_of(asked);

@@ -23,6 +23,9 @@ struct PredictedPlan {
 // Throws Error(bad_input) if the question has neither a plan nor layouts.
 void require_plan(const PlanToPredict& question);
 
+// Takes the framework that all plan documents name, if the inputs name none, and adds a note that says so.
+void follow_plans(const std::vector<std::string>& plans, ModelInputs& inputs, std::vector<std::string>& notes);
+
 // The plan of the question, complete; the notes of its prediction say what was assumed.
 [[nodiscard]] PredictedPlan plan_in_question(const PlanToPredict& question, const LoadedInputs& loaded);
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "ask/fitting_change.h"
 #include "ask/inputs.h"
 #include "cli/ask/inputs.h"
 #include "cli/coschedule/example_documents.h"
@@ -17,6 +18,7 @@
 #include "planner/coschedule/document_fields.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
+#include "sextant/predict.h"
 
 namespace sextant::cli {
 namespace {
@@ -191,6 +193,15 @@ std::string commented_text(const std::string& kind, const T& content) {
   return out + "\n";
 }
 
+// With the options that make the plan fit in memory, if it does not fit as it is and such options are known.
+Plan plan_that_fits(Plan plan, const LoadedInputs& loaded) {
+  const PredictionQuery query{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
+                              loaded.chosen.framework};
+  if (predict(loaded.cluster, loaded.workflow, plan, query.coefficients, query.framework).fits()) return plan;
+  auto change = change_that_fits(query, loaded.profile ? &*loaded.profile : nullptr);
+  return change ? std::move(change->plan) : plan;
+}
+
 std::string example_of(InitOptions& options) {
   if (options.kind == "job") return commented_text(options.kind, example_job());
   if (options.kind == "job_trace") return commented_text(options.kind, example_trace());
@@ -204,10 +215,13 @@ std::string example_of(InitOptions& options) {
   if (options.kind == "cluster") return commented_text(options.kind, loaded.cluster);
   if (options.kind == "workflow") return commented_text(options.kind, loaded.workflow);
   LayoutOptions& layouts = options.layouts;
+  const bool is_example = !layouts.is_given();
   if (layouts.train.empty()) layouts.train = "fsdp=" + std::to_string(loaded.cluster.device_count());
   if (layouts.rollout.empty()) layouts.rollout = "tp=1";
   std::vector<std::string> assumed;
-  return commented_text(options.kind, plan_of(layouts, loaded, assumed));
+  Plan plan = plan_of(layouts, loaded, assumed);
+  if (is_example) plan = plan_that_fits(std::move(plan), loaded);
+  return commented_text(options.kind, plan);
 }
 
 int run_init(InitOptions& options) {

@@ -8,13 +8,15 @@
 #include "ask/data_files.h"
 #include "ask/measured/cluster_verdict.h"
 #include "cli/shared/command.h"
+#include "cli/shared/document_kind.h"
+#include "core/text.h"
 #include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {
 
 struct Options {
-  std::string folder;
+  std::vector<std::string> sources;  // folders and documents
   std::string cluster, runs, coefficients, accuracy, plan, prediction, search, explanation, placement,
       simulation;
   std::string title = "Sextant report";
@@ -23,41 +25,67 @@ struct Options {
   bool json = false, anonymous = false;
 };
 
-// The file given, or the folder's file of the usual name when it is there.
 template <typename T>
-void load_into(std::optional<Document<T>>& slot, std::string file, const std::string& folder,
-               const char* usual) {
-  if (file.empty() && !folder.empty() && std::filesystem::exists(std::filesystem::path(folder) / usual)) {
-    file = (std::filesystem::path(folder) / usual).string();
-  }
+void load_into(std::optional<Document<T>>& slot, const std::string& file) {
   if (!file.empty()) slot = load_document<T>(file);
 }
 
+// Calls take(kind, member of the input, option's file) for each kind of document that a report shows.
+template <typename Take>
+void for_each_kind(ReportInput& input, const Options& options, const Take& take) {
+  take("cluster", input.cluster, options.cluster);
+  take("runs", input.runs, options.runs);
+  take("coefficients", input.coefficients, options.coefficients);
+  take("accuracy", input.accuracy, options.accuracy);
+  take("plan", input.plan, options.plan);
+  take("prediction", input.prediction, options.prediction);
+  take("search", input.search, options.search);
+  take("explanation", input.explanation, options.explanation);
+  take("placement", input.placement, options.placement);
+  take("simulation", input.simulation, options.simulation);
+}
+
+// The documents of a folder under their usual names.
+void add_folder(const std::filesystem::path& folder, const Options& options, ReportInput& input) {
+  for_each_kind(input, options, [&](const char* kind, auto& slot, const std::string&) {
+    const std::filesystem::path file = folder / (std::string(kind) + ".json");
+    if (std::filesystem::exists(file)) load_into(slot, file.string());
+  });
+}
+
+// A document, whose kind is in it.
+void add_document(const std::string& file, const Options& options, ReportInput& input) {
+  std::string kind = kind_of_document(file), known;
+  if (kind == "coschedule_simulation") kind = "simulation";
+  bool is_taken = false;
+  for_each_kind(input, options, [&](const char* one, auto& slot, const std::string&) {
+    known += (known.empty() ? "" : ", ") + std::string(one);
+    if (kind != one) return;
+    is_taken = true;
+    load_into(slot, file);
+  });
+  if (!is_taken)
+    throw_bad_input(file + ": a report shows documents of these kinds: " + known + "; got " + in_quotes(kind));
+}
+
 int run(const Options& options) {
-  if (!options.folder.empty() && !std::filesystem::is_directory(options.folder)) {
-    const char* found =
-        std::filesystem::exists(options.folder)
-            ? ": expected a folder with cluster.json, runs.json, ...; single documents have options, "
-              "such as --plan plan.json"
-            : ": no such folder";
-    throw_bad_input(options.folder + found);
-  }
   ReportInput input;
   input.title = options.title;
   input.is_anonymous = options.anonymous;
-  load_into(input.cluster, options.cluster, options.folder, "cluster.json");
-  load_into(input.runs, options.runs, options.folder, "runs.json");
-  load_into(input.coefficients, options.coefficients, options.folder, "coefficients.json");
-  load_into(input.accuracy, options.accuracy, options.folder, "accuracy.json");
-  load_into(input.plan, options.plan, options.folder, "plan.json");
-  load_into(input.prediction, options.prediction, options.folder, "prediction.json");
-  load_into(input.search, options.search, options.folder, "search.json");
-  load_into(input.explanation, options.explanation, options.folder, "explanation.json");
-  load_into(input.placement, options.placement, options.folder, "placement.json");
-  load_into(input.simulation, options.simulation, options.folder, "simulation.json");
+  for (const std::string& source : options.sources) {
+    if (std::filesystem::is_directory(source)) {
+      add_folder(source, options, input);
+    } else if (std::filesystem::exists(source)) {
+      add_document(source, options, input);
+    } else {
+      throw_bad_input(source + ": no such file or folder");
+    }
+  }
+  for_each_kind(input, options,
+                [](const char*, auto& slot, const std::string& file) { load_into(slot, file); });
   if (!input.placement && !input.simulation && !input.cluster && !input.runs && !input.coefficients &&
       !input.accuracy && !input.plan && !input.prediction && !input.search && !input.explanation) {
-    throw_bad_input("nothing to report: give a folder with cluster.json, runs.json, ..., or single documents");
+    throw_bad_input("nothing to report: give documents, or a folder with cluster.json, runs.json, ...");
   }
   if (input.cluster) {
     if (const auto data = find_data_folder())
@@ -83,8 +111,9 @@ void add_report(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
       line.add_command("report", "Write a self-contained HTML page, and optionally Markdown");
-  command.add_option("folder", options->folder,
-                     "Folder with documents under their default names (cluster.json, runs.json, ...)");
+  command.add_option(
+      "documents", options->sources,
+      "Documents, and folders that have them under their usual names (cluster.json, runs.json, ...)");
   command.add_option("--cluster", options->cluster, "Cluster document");
   command.add_option("--runs", options->runs, "Runs document");
   command.add_option("--coefficients", options->coefficients, "Coefficients document");
@@ -102,7 +131,9 @@ void add_report(CommandLine& line) {
   command.add_flag("--anonymous", options->anonymous,
                    "Leave out names of machines, zones and regions, and command lines");
   command.add_flag("--json", options->json, "Print the data of the report as JSON, and write no files");
-  command.footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
+  command.footer(
+      "Example: sextant report sextant-quickstart --out report.html --markdown report.md\n"
+      "         sextant report plan.json prediction.json --out plan.html");
   command.runs([options] { return run(*options); });
 }
 

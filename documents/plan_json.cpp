@@ -213,9 +213,10 @@ const Fields<WeightSyncPlan>& weight_sync_fields() {
 WeightSyncPlan parse_weight_sync(const JsonView& view) { return parse_fields(view, weight_sync_fields()); }
 
 Plan Plan::parse(const JsonView& view) {
-  view.allow_only({"name", "tasks", "weight_sync"});
+  view.allow_only({"name", "framework", "tasks", "weight_sync"});
   Plan out;
   out.name = view.required("name").text();
+  if (const auto framework = view.optional("framework")) out.framework = framework->text();
   for (const auto& [task, member] : view.required("tasks").members()) {
     out.tasks.emplace(task, parse_task(member));
   }
@@ -227,6 +228,7 @@ Plan Plan::parse(const JsonView& view) {
 
 Json Plan::to_json() const {
   Json out = {{"name", name}};
+  if (!framework.empty()) out["framework"] = framework;
   out["tasks"] = Json::object();
   for (const auto& [task, layout] : tasks) {
     out["tasks"][task] = sextant::to_json(layout);

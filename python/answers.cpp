@@ -133,11 +133,15 @@ PlanAnswer answer_plan(const PlanCall& call, const std::atomic<bool>& is_cancell
 
 PredictAnswer answer_predict(const PredictCall& call) {
   require_plan(call.question);
-  const LoadedInputs loaded = load_inputs(call.inputs);
+  ModelInputs inputs = call.inputs;
+  std::vector<std::string> notes;
+  if (!call.question.plan.empty()) follow_plans({call.question.plan}, inputs, notes);
+  const LoadedInputs loaded = load_inputs(inputs);
   PredictedPlan predicted = plan_in_question(call.question, loaded);
   predict_as_asked(call.question, loaded, predicted);
+  add(loaded.chosen.notes, notes);
   return {text_of(predicted.prediction), text_of(predicted.plan), predicted.prediction.fits(),
-          loaded.chosen.notes};
+          std::move(notes)};
 }
 
 CheckAnswer answer_check(const CheckCall& call) {

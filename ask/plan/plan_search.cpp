@@ -93,6 +93,7 @@ void complete_answer(const PlanQuestion& question, const PlanInputs& asked, Plan
     result.prediction =
         predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
   }
+  result.plan->framework = framework_of_plans(loaded);
   require_feasible(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
                                chosen.framework, asked.pins));
   qualify(*result.prediction,

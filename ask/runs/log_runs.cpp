@@ -150,7 +150,9 @@ std::string launch_of(const std::string& log, const Importer* importer) {
   const std::string end = std::filesystem::path(log).extension().string();
   // Programs that read TOML files have names of two letters, and log nothing of their launch.
   if (importer != nullptr && !importer->source.toml_parts.empty()) return "";
-  if (importer == nullptr || end == ".json" || end == ".jsonl" || end == ".csv") return "";
+  if (importer == nullptr || end == ".json" || end == ".jsonl" || end == ".csv" ||
+      std::filesystem::is_directory(log))
+    return "";
   constexpr std::size_t kBeginning = std::size_t{16} << 20;  // a launch stands above the log
   const std::string text = beginning_of_file(log, kBeginning);
   if (text.find("{'actor_rollout_ref'") != std::string::npos) return "";
@@ -189,6 +191,7 @@ namespace {
 
 bool is_runs_document(const std::string& source) {
   if (is_document_text(source)) return true;
+  if (std::filesystem::is_directory(source)) return false;
   constexpr std::size_t kBeginning = std::size_t{1} << 20;
   return beginning_of_file(source, kBeginning).find("\"sextant.runs/") != std::string::npos;
 }

@@ -74,6 +74,26 @@ std::vector<T> read(const std::filesystem::path& file, const char* list, Parse p
   });
 }
 
+// The rate in Gbit/s of "400", "400 Gbit/s", "400Gbps", "400G" or, in bytes, "50GB/s"; nullopt for another text. "100GbE" is
+// none, because it does not say whether GPUs share the adapter.
+std::optional<double> gigabits_in(const std::string& text) {
+  std::size_t end = 0;
+  double number = 0;
+  try {
+    number = std::stod(text, &end);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  const std::size_t begin = text.find_first_not_of(' ', end);
+  const std::string unit = begin == std::string::npos ? "" : text.substr(begin);
+  if (unit == "GB/s" || unit == "GBps") return number * kBitsPerByte;
+  const std::string lower = lower_case(unit);
+  for (const char* gigabit : {"", "g", "gb/s", "gbps", "gbit", "gbit/s", "gbits"}) {
+    if (lower == gigabit) return number;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PublishedHardware PublishedHardware::load(const std::filesystem::path& data) {
@@ -86,19 +106,17 @@ const Instance* PublishedHardware::find_instance(const std::string& name) const 
 }
 
 LinkPreset PublishedHardware::preset(const std::string& option, const std::string& name) const {
-  if (const LinkPreset* known = find_named(presets, name)) return *known;
-  std::size_t end = 0;
-  double gigabits = 0;
-  try {
-    gigabits = std::stod(name, &end);
-  } catch (const std::exception&) {
-    end = std::string::npos;
-  }
+  std::string spelled = name;  // "IB NDR" and ib_ndr are ib-ndr
+  std::replace_if(
+      spelled.begin(), spelled.end(), [](char c) { return c == ' ' || c == '_'; }, '-');
+  if (const LinkPreset* known = find_named(presets, spelled)) return *known;
   constexpr double kMaxGigabits = 1e5;
-  if (end == name.size() && std::isfinite(gigabits) && gigabits > 0 && gigabits <= kMaxGigabits) {
+  const std::optional<double> gigabits = gigabits_in(name);
+  if (gigabits && std::isfinite(*gigabits) && *gigabits > 0 && *gigabits <= kMaxGigabits) {
     LinkPreset preset;
-    preset.name = name + " Gbit/s";
-    preset.bytes_per_s = assumed(gigabits * 1e9 / kBitsPerByte, "given with " + option);
+    const bool has_unit = std::isalpha(static_cast<unsigned char>(name.back())) != 0;
+    preset.name = has_unit ? name : name + " Gbit/s";
+    preset.bytes_per_s = assumed(*gigabits * 1e9 / kBitsPerByte, "given with " + option);
     return preset;
   }
   std::string known;

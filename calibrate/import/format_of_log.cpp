@@ -9,6 +9,7 @@
 
 #include "calibrate/import/verl/driver_dialect.h"
 #include "calibrate/import/verl/event_file.h"
+#include "calibrate/import/verl/verl_source.h"
 #include "core/json_value.h"
 #include "core/text_lines.h"
 #include "sextant/error.h"
@@ -125,6 +126,13 @@ std::string stated_format(std::string_view text) {
 }  // namespace
 
 std::string format_of_log(const std::filesystem::path& file) {
+  if (std::filesystem::is_directory(file)) {
+    constexpr std::size_t kHeader = std::size_t{1} << 16;
+    std::string headers;
+    for (const std::filesystem::path& table : tables_in(file))
+      headers += beginning_of_file(table, kHeader) + "\n";
+    return named_most(headers);
+  }
   constexpr std::size_t kFirst = std::size_t{1} << 20, kAll = std::size_t{16} << 20;
   for (const std::size_t bytes : {kFirst, kAll}) {
     const std::string text = beginning_of_file(file, bytes);

@@ -5,6 +5,7 @@
 #include "cli/ask/inputs.h"
 #include "cli/compare/comparison.h"
 #include "cli/shared/command.h"
+#include "cli/shared/document_kind.h"
 #include "core/text.h"
 #include "sextant/error.h"
 

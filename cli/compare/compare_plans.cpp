@@ -9,6 +9,7 @@
 #include <set>
 
 #include "ask/plan/plan_risk.h"
+#include "ask/predict_question.h"
 #include "cli/ask/inputs.h"
 #include "cli/compare/comparison.h"
 #include "cli/shared/notes.h"
@@ -111,7 +112,11 @@ void add_layouts(const LoadedInputs& loaded, const std::vector<ComparedPlan>& pl
 }  // namespace
 
 Comparison compare_plans(const CompareOptions& options) {
-  const LoadedInputs loaded = load(options.inputs);
+  ModelInputs inputs = options.inputs;
+  std::vector<std::string> notes;
+  follow_plans(options.files, inputs, notes);
+  const LoadedInputs loaded = load(inputs);
+  say(notes);
   say(loaded.chosen.notes);
   const CoefficientUncertainty doubt = coefficient_uncertainty_of(loaded, kDraws, 1);
   std::vector<ComparedPlan> plans;

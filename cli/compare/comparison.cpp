@@ -81,14 +81,4 @@ std::vector<std::string> short_names(const std::vector<std::string>& files) {
   return std::set<std::string>(names.begin(), names.end()).size() == files.size() ? names : files;
 }
 
-std::string kind_of_document(const std::string& file) {
-  const std::string text = read_text_file(file);
-  return in_file(file, [&] {
-    const Json document = parse_json(text);
-    const std::string schema = JsonView(document).required("schema").text();
-    const std::string prefix = "sextant.";
-    return schema.starts_with(prefix) ? schema.substr(prefix.size(), schema.find('/') - prefix.size()) : schema;
-  });
-}
-
 }  // namespace sextant::cli

@@ -44,9 +44,6 @@ void print_comparison(const Comparison& comparison, bool all);
 // The files' names without folder and suffix, if all of them differ.
 [[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& files);
 
-// "cluster" of the document's "schema": "sextant.cluster/1.1". Throws Error(bad_input).
-[[nodiscard]] std::string kind_of_document(const std::string& file);
-
 struct CompareOptions {
   std::vector<std::string> files;
   ModelInputs inputs;  // for plans

@@ -5,6 +5,7 @@
 
 #include "cli/compare/comparison.h"
 #include "cli/shared/command.h"
+#include "cli/shared/document_kind.h"
 #include "core/text.h"
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"

@@ -232,7 +232,8 @@ Explanation explanation_of(const ExplainOptions& options, const Decided& decided
   for (const Scenario& scenario : scenarios) {
     int used = 0;
     explanation.what_ifs.push_back(plan_what_if(decided, scenario, &used));
-    sizes.push_back(describe_size(decided.request.cluster, scenario.cluster, used));
+    sizes.push_back(
+        describe_size(decided.request.cluster, scenario.cluster, {used, decided.request.workflow.sequences()}));
   }
   return explanation;
 }
@@ -325,21 +326,30 @@ std::string describe(const Explanation& explanation) {
          describe_alternatives(explanation) + "\n" + describe_flips(explanation);
 }
 
-std::string describe_size(const Cluster& before, const Cluster& after, int used) {
+std::string describe_size(const Cluster& before, const Cluster& after, const UsedDevices& plan) {
   const std::string added = describe_missing("adds", before, after);
   const std::string removed = describe_missing("removes", after, before);
   if (added.empty() && removed.empty()) return "";
   const std::size_t nodes = after.nodes().size();
-  return added + (added.empty() || removed.empty() ? "" : ", ") + removed + ": " + std::to_string(nodes) +
-         (nodes == 1 ? " node with " : " nodes with ") + std::to_string(after.device_count()) +
-         " devices in all" + (used > 0 ? "; the plan uses " + std::to_string(used) : "") + "\n";
+  std::string text = added + (added.empty() || removed.empty() ? "" : ", ") + removed + ": " +
+                     std::to_string(nodes) + (nodes == 1 ? " node with " : " nodes with ") +
+                     std::to_string(after.device_count()) + " devices in all";
+  if (plan.used > 0) text += "; the plan uses " + std::to_string(plan.used);
+  if (plan.used > 0 && plan.used < after.device_count() && plan.sequences % after.device_count() != 0)
+    text += ", among other reasons because " + std::to_string(plan.sequences) +
+            " sequences do not divide evenly among all of them";
+  return text + "\n";
 }
 
 std::string describe(const WhatIf& what_if, const Explanation& now) {
   std::string text = "\nwhat if " + joined(what_if.changes) + ": ";
   if (what_if.outcome != PlanOutcome::found) return text + "no plan\n";
-  text += "iteration " + format_seconds(what_if.iteration_s) + " instead of " +
-          format_seconds(now.iteration_s) + ", " + describe_change(what_if, now) + "\n";
+  if (now.goal == "time" && what_if.keeps_plan && what_if.iteration_s == now.iteration_s) {
+    text += "iteration " + format_seconds(what_if.iteration_s) + " as before\n";
+  } else {
+    text += "iteration " + format_seconds(what_if.iteration_s) + " instead of " +
+            format_seconds(now.iteration_s) + ", " + describe_change(what_if, now) + "\n";
+  }
   if (what_if.usd_per_iteration && now.usd_per_iteration) {
     text += "an iteration costs " + dollars(what_if.usd_per_iteration) + " instead of " +
             dollars(now.usd_per_iteration) + "\n";

@@ -40,8 +40,14 @@ struct Scenarios {
 // Returns tables and sentences.
 [[nodiscard]] std::string describe(const Explanation& explanation);
 [[nodiscard]] std::string describe(const WhatIf& what_if, const Explanation& now);
+// The devices of the plan on a changed cluster, 0 without a plan, and the sequences of the batch that they share.
+struct UsedDevices {
+  int used = 0;
+  int sequences = 0;
+};
+
 // "adds 2 nodes of 8 h100: 6 nodes with 48 devices in all; the plan uses 48"; empty if nodes are neither added
-// nor removed. used: devices of the plan there; zero: there is none.
-[[nodiscard]] std::string describe_size(const Cluster& before, const Cluster& after, int used);
+// nor removed. A plan that leaves devices unused may do so because the batch does not divide; that is said.
+[[nodiscard]] std::string describe_size(const Cluster& before, const Cluster& after, const UsedDevices& plan);
 
 }  // namespace sextant::cli

@@ -28,9 +28,13 @@ struct Options {
 
 int run(const Options& options) {
   require_plan(options.question);
-  const LoadedInputs loaded = load(options.inputs);
+  ModelInputs inputs = options.inputs;
+  std::vector<std::string> notes;
+  if (!options.question.plan.empty()) follow_plans({options.question.plan}, inputs, notes);
+  const LoadedInputs loaded = load(inputs);
   PredictedPlan predicted = plan_in_question(options.question, loaded);
   if (!options.plan_out.empty()) save_document(options.plan_out, predicted.plan);
+  say(notes);
   say(loaded.chosen.notes);
   predict_as_asked(options.question, loaded, predicted);
   const Prediction& prediction = predicted.prediction;

@@ -24,6 +24,7 @@ void add_diff(CommandLine& line);
 void add_export(CommandLine& line);
 void add_import(CommandLine& line);
 void add_init(CommandLine& line);
+void add_list(CommandLine& line);
 void add_probe(CommandLine& line);
 void add_proxy(CommandLine& line);
 void add_trace(CommandLine& line);

@@ -114,11 +114,12 @@ struct UniformLayout {
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 7};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4:
+  static constexpr SchemaVersion kVersion{1, 8};  // 1.1: length_rank; 1.2: padding; 1.3: outermost; 1.4:
                                                   // sharded_over; 1.5: bucket_bytes; 1.6: eager_layers;
-                                                  // 1.7: offload_gradients
+                                                  // 1.7: offload_gradients; 1.8: framework
 
   std::string name;
+  std::string framework;  // profile of the framework that the plan was made for, as "verl-fsdp"; may be empty
   std::map<std::string, TaskPlan> tasks;  // by task name
   WeightSyncPlan weight_sync;
 

@@ -27,7 +27,7 @@ TaskPlan task_on(const Devices& devices, const StudyCell& cell, std::size_t task
 
 Plan plan_on(const Devices& generating, const Devices& others, const StudyCell& cell, int tensor_parallel,
              int micro_batch) {
-  Plan plan{"equal degrees", {}, cell.weight_sync};
+  Plan plan{"equal degrees", {}, {}, cell.weight_sync};
   for (std::size_t t = 0; t < cell.workflow.tasks.size(); ++t) {
     const Task& task = cell.workflow.tasks[t];
     plan.tasks[task.name] =

@@ -119,7 +119,7 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
   if (contestant.planner == "two-phase") contestant.planner = "sha-ea";  // of one side there are no two phases
   PlanResult joined;
   joined.outcome = PlanOutcome::found;
-  joined.plan = Plan{"halves", {}, cell.weight_sync};
+  joined.plan = Plan{"halves", {}, {}, cell.weight_sync};
   for (const bool generates : {true, false}) {
     const auto keeps = [&](const Task& task) { return (task.kind == TaskKind::generation) == generates; };
     std::vector<Execution> executions;

@@ -37,6 +37,15 @@ def bytes_text(count: float) -> str:
     return f"{count / 2**30:.1f} GiB"
 
 
+def _memory_verdict(fits: bool, probability: float | None) -> str:
+    sure = 0.95
+    if probability is None:
+        return "fits" if fits else "does not fit"
+    if probability >= sure:
+        return "fits"
+    return "does not fit" if probability <= 1 - sure else f"uncertain ({100 * probability:.0f} %)"
+
+
 def _with_interval(seconds: float, interval: Interval | None) -> str:
     text = seconds_text(seconds)
     if interval is None:
@@ -71,7 +80,13 @@ class DeviceMemory:
 
     @property
     def fits(self) -> bool:
+        """Whether the best estimate of the need is at most the capacity."""
         return self.needed_bytes <= self.capacity_bytes
+
+    @property
+    def verdict(self) -> str:
+        """"fits" or "does not fit", if that is at least 95 % sure; else "uncertain (62 %)", the probability that it fits."""
+        return _memory_verdict(self.fits, self.fit_probability)
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,7 @@ class Prediction:
     controller_s: float
     memory: tuple[DeviceMemory, ...]
     fits: bool
-    """Whether the memory of every device and host suffices."""
+    """Whether the memory of every device and host suffices, by the best estimates of the needs; see memory_verdict."""
     bottleneck: str
     notes: tuple[str, ...]
     """What was assumed, and what the framework cannot run of the plan."""
@@ -135,6 +150,15 @@ class Prediction:
         """The device that needs the largest part of its memory."""
         return max(self.memory, key=lambda one: one.needed_bytes / one.capacity_bytes)
 
+    @property
+    def memory_verdict(self) -> str:
+        """The verdict of the device or host that fits least surely: "fits", "does not fit" or "uncertain (62 %)"."""
+        verdicts = [(one.fits, one.fit_probability) for one in self.memory]
+        for host in self.document.get("host_memory", []):
+            if "capacity_bytes" in host:
+                verdicts.append((host["needed_bytes"] <= host["capacity_bytes"], host.get("fit_probability")))
+        return _memory_verdict(*min(verdicts, key=lambda one: float(one[0]) if one[1] is None else one[1]))
+
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes the prediction document."""
         save(self.document, file)
@@ -147,7 +171,7 @@ class Prediction:
             lines.append(f"{name:{width}}  {seconds_text(task.time_s)}")
         fullest = self.fullest
         lines.append(f"memory  {bytes_text(fullest.needed_bytes)} of {bytes_text(fullest.capacity_bytes)} on the "
-                     f"fullest device: {'fits' if self.fits else 'does not fit'}")
+                     f"fullest device: {self.memory_verdict}")
         lines.append(f"bottleneck: {self.bottleneck}")
         return "\n".join(lines)
 

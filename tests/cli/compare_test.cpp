@@ -148,6 +148,7 @@ TEST_F(Initial, DocumentsHaveCommentsAndAreAccepted) {
   EXPECT_THAT(read_text_file(plan), HasSubstr("      // Replicas, each with an equal part of the batch\n"));
   const Printed printed =
       run_sextant({"predict", "--cluster", cluster, "--workflow", workflow, "--plan", plan, "--json"});
+  EXPECT_EQ(printed.exit_code, 0) << "the example does not fit in memory";
   EXPECT_THAT(printed.out, HasSubstr("sextant.prediction/")) << printed.err;
 }
 

@@ -67,6 +67,20 @@ TEST_F(ReportCommand, TakesSingleDocuments) {
   EXPECT_THAT(printed.out, Not(HasSubstr("ppo-mixed")));
 }
 
+TEST_F(ReportCommand, KnowsTheKindOfADocument) {
+  const Printed printed = run_sextant({"report", data("plan_grpo.json"), data("search.json"), "--json"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, AllOf(HasSubstr("grpo-split"), HasSubstr("Planner exact searched for 75.3 ms")));
+}
+
+TEST_F(ReportCommand, RefusesADocumentThatItDoesNotShow) {
+  const Printed printed = run_sextant({"report", data("workflow_grpo.json"), "--out", html_});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err,
+              AllOf(HasSubstr("workflow_grpo.json: a report shows documents of these kinds: cluster, runs"),
+                    HasSubstr("got \"workflow\"")));
+}
+
 TEST_F(ReportCommand, ShowsTheSearchOfAPlan) {
   const Printed printed = run_sextant({"report", "--search", data("search.json"), "--json"});
   EXPECT_EQ(printed.exit_code, 0);
@@ -76,10 +90,10 @@ TEST_F(ReportCommand, ShowsTheSearchOfAPlan) {
 TEST_F(ReportCommand, Exits2WhenThereIsNothingToReport) {
   const Printed empty = run_sextant({"report", path_, "--out", html_});
   EXPECT_EQ(empty.exit_code, 2);
-  EXPECT_THAT(empty.err, StartsWith("sextant: nothing to report: give a folder with "));
+  EXPECT_THAT(empty.err, StartsWith("sextant: nothing to report: give documents, or a folder with "));
   const Printed missing = run_sextant({"report", path_ + "/nowhere", "--out", html_});
   EXPECT_EQ(missing.exit_code, 2);
-  EXPECT_EQ(missing.err, "sextant: " + path_ + "/nowhere: no such folder\n");
+  EXPECT_EQ(missing.err, "sextant: " + path_ + "/nowhere: no such file or folder\n");
   EXPECT_FALSE(std::filesystem::exists(html_));
 }
 

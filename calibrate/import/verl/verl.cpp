@@ -142,6 +142,9 @@ LogTimes times_of(const VerlSource& source, const DriverDialect* dialect) {
     reason = "no step has " + joined(lacking);
     if (lacking.size() == 1 && lacking.front().ends_with("length"))
       reason += "; a file with the log's name and .setup.json may state it: {\"response_tokens\": 900}";
+    if (lacking.size() > 1 && source.is_table)
+      reason +=
+          "; where each table has one metric, put all of them into a folder, and name the folder as the log";
   }
   if (reason.empty() && usable_steps(source.log, dialect).empty())
     reason = "no step has all of its times and a mean response length";

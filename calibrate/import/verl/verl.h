@@ -15,7 +15,8 @@ namespace sextant {
 //   .json   numbers of logs with known facts about them; data/public/verl/README.md describes the members; or a
 //           trainer_state.json of Transformers;
 //   .jsonl  one line per step, as trainer.logger="file" or wandb writes it;
-//   .csv    a table of wandb, a column for each metric;
+//   .csv    a table of wandb, a column for each metric; a folder of such tables is one log, as wandb exports a panel of a
+//           single metric at a time;
 //   events.out.tfevents.*  scalars of TensorBoard, whatever their suffix;
 //   other   a console log, which also holds the configuration if verl printed it.
 // A side file next to the log, FILE.setup.json, adds what the log does not hold:

@@ -325,10 +325,8 @@ void StepsByNumber::finish(VerlLog& log) {
   log.restarts = restarts_;
 }
 
-VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& other_runs) {
+void MetricTables::add(std::string_view text) {
   const CsvTable table = parse_csv(std::string(text), "table");
-  StepsByNumber steps;
-  std::optional<std::string> run;
   std::vector<std::pair<std::size_t, std::string>> metrics;  // position and name
   std::optional<std::size_t> number_at, rollout_step_at;
   for (std::size_t i = 0; i < table.columns().size(); ++i) {
@@ -342,16 +340,15 @@ VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& othe
     const std::string of = dash == std::string::npos ? "" : column.substr(0, dash);
     const std::string metric = dash == std::string::npos ? column : column.substr(dash + 3);
     if (metric.ends_with("__MIN") || metric.ends_with("__MAX")) continue;  // of wandb's smoothing
-    if (!run) run = of;
-    if (of == *run) {
+    if (!run_) run_ = of;
+    if (of == *run_) {
       metrics.emplace_back(i, metric);
-    } else if (std::find(other_runs.begin(), other_runs.end(), of) == other_runs.end()) {
-      other_runs.push_back(of);
+    } else if (std::find(other_runs_.begin(), other_runs_.end(), of) == other_runs_.end()) {
+      other_runs_.push_back(of);
     }
   }
-  VerlLog log;
   if (rollout_step_at) number_at = rollout_step_at;
-  if (!number_at) return log;
+  if (!number_at) return;
   for (const CsvRow& row : table.rows()) {
     const std::optional<double> number = leading_number(row.cells()[*number_at]);
     if (!number || *number < 0 || *number > 1e9) continue;
@@ -359,9 +356,13 @@ VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& othe
     for (const auto& [position, metric] : metrics) {
       if (const std::optional<double> value = leading_number(row.cells()[position])) values.set(metric, *value);
     }
-    if (!values.empty()) steps.add(static_cast<int>(*number), values);
+    if (!values.empty()) steps_.add(static_cast<int>(*number), values);
   }
-  steps.finish(log);
+}
+
+VerlLog MetricTables::finish() {
+  VerlLog log;
+  steps_.finish(log);
   return log;
 }
 

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,9 +72,20 @@ class LogReader {
   return parse_log(text, metric_lines_reader());
 }
 
-// Parses a table that wandb exports: "Step", and a column "RUN - METRIC" for each run and metric. Columns of one run
-// count, the first; `other_runs` has the names of the others.
-[[nodiscard]] VerlLog parse_metric_table(std::string_view text, std::vector<std::string>& other_runs);
+// Tables that wandb exports, often one for each metric: "Step", and a column "RUN - METRIC" for each run and metric.
+class MetricTables {
+ public:
+  // Throws Error(bad_input) if the text is no CSV.
+  void add(std::string_view text);
+  [[nodiscard]] VerlLog finish();  // once
+  // Runs whose columns were not read, because only those of the first run count.
+  [[nodiscard]] const std::vector<std::string>& other_runs() const { return other_runs_; }
+
+ private:
+  StepsByNumber steps_;
+  std::optional<std::string> run_;
+  std::vector<std::string> other_runs_;
+};
 
 // Flattens nested members to dotted names: {"a": {"b": 1}} is {"a.b": 1}.
 void flatten_config(const Json& value, const std::string& name, std::map<std::string, Json>& out);

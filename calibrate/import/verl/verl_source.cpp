@@ -1,5 +1,7 @@
 #include "calibrate/import/verl/verl_source.h"
 
+#include <algorithm>
+
 #include "calibrate/import/verl/collection.h"
 #include "calibrate/import/verl/event_file.h"
 #include "calibrate/import/verl/verl_setup.h"
@@ -37,18 +39,24 @@ VerlLog read_lines(const fs::path& file, std::unique_ptr<LogReader> reader) {
   return reader->finish();
 }
 
+VerlLog read_tables(const std::vector<fs::path>& files, VerlSource& source) {
+  MetricTables tables;
+  for (const fs::path& file : files) in_file(file, [&] { tables.add(read_text_file(file)); });
+  for (const std::string& other : tables.other_runs())
+    source.odd_steps.push_back(
+        {source.name + ", " + other, "the table has several runs, and the first is read"});
+  return tables.finish();
+}
+
 // The steps of a log by the form that its suffix names. Console logs and lines of JSON may be larger than the memory.
 VerlLog log_of(const fs::path& file, const DriverDialect* dialect, VerlSource& source) {
   constexpr std::size_t kBeginning = 64;
+  if (fs::is_directory(file)) return read_tables(tables_in(file), source);
   if (is_event_file(beginning_of_file(file, kBeginning))) return parse_event_file(read_text_file(file));
   if (file.extension() == ".jsonl") return read_lines(file, metric_lines_reader());
   if (file.extension() == ".csv") {
-    std::vector<std::string> others;
-    VerlLog log = in_file(file, [&] { return parse_metric_table(read_text_file(file), others); });
-    for (const std::string& other : others)
-      source.odd_steps.push_back(
-          {source.name + ", " + other, "the table has several runs, and the first is read"});
-    return log;
+    source.is_table = true;
+    return read_tables({file}, source);
   }
   if (dialect != nullptr) {
     if (VerlLog log = read_lines(file, driver_console_reader()); !log.steps.empty()) return log;
@@ -56,9 +64,15 @@ VerlLog log_of(const fs::path& file, const DriverDialect* dialect, VerlSource& s
   return read_lines(file, verl_console_reader());
 }
 
+// The stem of a file's name; a folder's whole name, also where its path ends with a slash.
+std::string name_of_log(const fs::path& file) {
+  if (!fs::is_directory(file)) return file.stem().string();
+  return (file.has_filename() ? file : file.parent_path()).filename().string();
+}
+
 VerlSource read_log(const fs::path& file, const DriverDialect* dialect) {
   VerlSource source;
-  source.name = file.stem().string();
+  source.name = name_of_log(file);
   source.log = log_of(file, dialect, source);
   source.config = source.log.config;
   return source;
@@ -99,6 +113,15 @@ void complete_gpus(const VerlConfig& config, VerlSource& source) {
 }
 
 }  // namespace
+
+std::vector<fs::path> tables_in(const fs::path& folder) {
+  std::vector<fs::path> tables;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".csv") tables.push_back(entry.path());
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
+}
 
 void take_hardware(const JsonView& view, VerlSource& source) {
   if (const auto gpu = view.optional("gpu")) source.gpu = gpu->text();

@@ -17,8 +17,9 @@
 namespace sextant {
 
 struct VerlSource {
-  std::string name;  // name of its runs
-  VerlLog log;       // its configuration is in `config`
+  std::string name;       // name of its runs
+  VerlLog log;            // its configuration is in `config`
+  bool is_table = false;  // one file of wandb, which may have a single metric
   std::vector<LeftOut> odd_steps;
   int summaries = 0;             // values over several steps, which are no samples
   std::string obstacle;          // why it is no log; empty: it is one
@@ -35,6 +36,9 @@ struct VerlSource {
 
 // Reads the GPUs from the members of `view` that are there.
 void take_hardware(const JsonView& view, VerlSource& source);
+
+// The tables (.csv) of a folder, by name.
+[[nodiscard]] std::vector<std::filesystem::path> tables_in(const std::filesystem::path& folder);
 
 // One source for a log, several for a collection of runs. Throws Error(bad_input) with the file's name; steps in
 // another format are left out with their reasons. `stated` replaces the GPUs of file and side file; what no one

@@ -105,7 +105,7 @@ TaskPlan spread_over(const Workflow& workflow, const Task& task, int tensor_para
 // Generation from the device `rollout_first` on, everything else from the first device on, each on that many GPUs.
 Plan plan_of(const Workflow& workflow, const Sized& sized, int gpus, int rollout_first,
              WeightSyncMethod method) {
-  Plan plan{"as printed", {}, {method}};
+  Plan plan{"as printed", {}, {}, {method}};
   const std::vector<Execution> executions = usual_executions(workflow);
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
     const Task& task = workflow.tasks[t];
@@ -201,7 +201,7 @@ void add_states_of(ReproducedExperiment& out, const Facts& facts, const Sized& s
   Workflow workflow = weave_workflow(facts, sized);
   const int training_gpus = std::max(kNodeGpus, sized.training_tp * sized.training_pp);
   workflow = part_of(workflow, [](const Task& task) { return task.kind != TaskKind::inference; });
-  Plan plan{"as printed", {}, {WeightSyncMethod::topology_aware}};
+  Plan plan{"as printed", {}, {}, {WeightSyncMethod::topology_aware}};
   const std::vector<Execution> executions = usual_executions(workflow);
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
     const Task& task = workflow.tasks[t];

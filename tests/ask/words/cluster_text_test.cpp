@@ -83,6 +83,13 @@ TEST(ClusterFromText, JoinsGroupsByTheSlowerNetwork) {
             cluster_made("8xH100").cluster.link(DeviceId{0}, DeviceId{1}));
 }
 
+TEST(ClusterFromText, KnowsOtherSpellingsAndUnitsOfANetwork) {
+  for (const char* network : {"400", "400G", "400 Gbit/s", "400Gbps", "50GB/s", "IB NDR", "ib_ndr"}) {
+    const Cluster cluster = cluster_made("2x8xH100", {network, ""}).cluster;
+    EXPECT_EQ(cluster.levels().at(LinkLevel::within_zone).bytes_per_s.value, 50e9) << network;
+  }
+}
+
 TEST(ClusterFromText, ConnectsRegionsByOneSharedLine) {
   const ClusterFromText far = cluster_made("8xH100+8xH20@us-east-2");
   const LinkRate& rate = far.cluster.link(DeviceId{0}, DeviceId{8});
@@ -151,6 +158,7 @@ TEST(ClusterFromText, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal_of_cluster("99999999999xH100"), HasSubstr("whole numbers from 1 to 100000"));
   EXPECT_THAT(refusal_of_cluster("4x0.5xH100"), HasSubstr("\"0.5\""));
   EXPECT_THAT(refusal_of_cluster("4x8x"), HasSubstr("no type of GPU"));
+  EXPECT_THAT(refusal_of_cluster("2x8xH100", {"100GbE", ""}), HasSubstr("--network"));
   EXPECT_THAT(refusal_of_cluster("2x8xH100", {"fast", ""}), AllOf(HasSubstr("--network"), HasSubstr("ib-ndr")));
   EXPECT_THAT(refusal_of_cluster("2x8xH100", {"-5", ""}), HasSubstr("--network"));
   EXPECT_THAT(refusal_of_cluster("2x8xH100", {"", "10"}), HasSubstr("one region"));

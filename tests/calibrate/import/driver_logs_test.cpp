@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "calibrate/import/format_of_log.h"
 #include "calibrate/import/import.h"
 #include "calibrate/import/verl/event_file.h"
 #include "calibrate/import/verl/verl.h"
@@ -524,6 +525,28 @@ TEST(WandbExports, OfPanelsAreTables) {
   EXPECT_THAT(imported.left_out.front().reason, HasSubstr("several runs"));
   ASSERT_THAT(imported.runs.runs, SizeIs(1));
   EXPECT_THAT(imported.runs.runs.front().iteration.samples_s, ElementsAre(140.0, 141.0));
+}
+
+// wandb exports a panel at a time, and most panels have one metric.
+TEST(WandbExports, OfOneMetricEachAreOneLogInAFolder) {
+  const TemporaryFolder folder;
+  const std::filesystem::path panels = folder.path() / "q3";
+  const auto write = [&](const std::string& name, const std::string& metric, const std::string& values) {
+    write_text_file(panels / name, "\"Step\",\"q3 - " + metric + "\",\"q3 - " + metric + "__MIN\"\n" + values);
+  };
+  write("gen.csv", "timing_s/gen", "1,80.1,1\n2,79.1,1\n3,79.1,1\n");
+  write("step.csv", "timing_s/step", "1,150.0,1\n2,140.0,1\n3,141.0,1\n");
+  write("actor.csv", "timing_s/update_actor", "1,40.2,1\n2,40.1,1\n3,40.1,1\n");
+  write("length.csv", "response_length/mean", "1,900,1\n2,900,1\n3,905,1\n");
+  EXPECT_EQ(format_of_log(panels), "verl");
+  const std::vector<LogTimes> times = read_log_times({panels}, nullptr, {});
+  ASSERT_THAT(times, SizeIs(1));
+  EXPECT_THAT(times.front().left_out, IsEmpty());
+  ASSERT_THAT(times.front().bands, SizeIs(1));
+  EXPECT_EQ(times.front().bands.front().name, "q3");
+  EXPECT_THAT(times.front().bands.front().iteration_s, ElementsAre(140.0, 141.0));
+  const std::vector<LogTimes> alone = read_log_times({panels / "gen.csv"}, nullptr, {});
+  EXPECT_THAT(alone.front().left_out.front().reason, HasSubstr("put all of them into a folder"));
 }
 
 TEST(WandbExports, WithoutTimesAreLeftOut) {

@@ -47,6 +47,12 @@ TEST(Question, NeedsNoDocument) {
       sextant("predict --framework verl --cluster " + (folder / "cluster.json").string() + " --workflow " +
               (folder / "workflow.json").string() + " --plan " + (folder / "plan.json").string());
   EXPECT_EQ(again.exit_code, 0) << again.err;
+  // The plan names its framework.
+  const Printed unsaid =
+      sextant("predict --cluster " + (folder / "cluster.json").string() + " --workflow " +
+              (folder / "workflow.json").string() + " --plan " + (folder / "plan.json").string());
+  EXPECT_EQ(unsaid.out, again.out);
+  EXPECT_THAT(unsaid.err, HasSubstr("The plan was made for verl-fsdp"));
 }
 
 TEST(Question, TakesALayoutInWords) {

@@ -172,7 +172,7 @@ TEST(RunStudy, LoadIsBalancedUnlessSaidOtherwise) {
 
 TEST(RunStudy, APublishedPlanIsPredictedAsItIs) {
   const StudyCell one = cell(Mode::synchronous, {});
-  Plan plan{"published", {}, {}};
+  Plan plan{"published", {}, {}, {}};
   for (const Task& task : one.workflow.tasks)
     plan.tasks[task.name].replicas = expand_layout({1, 1, 2, DeviceId{0}}, 4);
   const ReproducedPlan published = run(one, {"published", "", ContestantPlacement::published, plan});
