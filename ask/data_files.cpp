@@ -47,7 +47,8 @@ std::optional<fs::path> find_data_folder() {
   } else if (auto data = installed_with(this_program(), 1)) {
     return data;
   }
-  if (fs::exists(fs::path(SEXTANT_SOURCE_DATA) / "gpus.json", fault)) return SEXTANT_SOURCE_DATA;
+  const fs::path source = SEXTANT_SOURCE_DATA;
+  if (!source.empty() && fs::exists(source / "gpus.json", fault)) return source;
   return std::nullopt;
 }
 

@@ -3,6 +3,8 @@
 
 set(SEXTANT_TESTS ${PROJECT_IS_TOP_LEVEL} CACHE STRING "Build the tests (ON, OFF, or PARTS: only of what calls optional parts)")
 option(SEXTANT_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+set(SEXTANT_SOURCE_DATA ${PROJECT_SOURCE_DIR}/data CACHE STRING
+                                                       "Data folder of programs that are not installed; empty: none")
 option(SEXTANT_LAB "Build sextant-lab: accuracy figures, experiments of papers, evidence for priors" OFF)
 option(SEXTANT_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(SEXTANT_BATCH_SIZE 24 CACHE STRING "Sources of a library or a test that are compiled as one (0: each alone)")

@@ -1,11 +1,13 @@
 #include "python/answers.h"
 
+#include <array>
 #include <utility>
 
 #include "ask/coefficient_source.h"
 #include "ask/document_source.h"
 #include "ask/plan/plan_advice.h"
 #include "ask/plan/plan_search.h"
+#include "ask/plan/plan_standing.h"
 #include "core/json_value.h"
 #include "planner/explain/explain.h"
 #include "sextant/document.h"
@@ -37,6 +39,10 @@ void add_advice(const PlanCall& call, const PlanInputs& asked, const PlanResult&
   if (call.question.any_layout && asked.planner.traits.has_layout_rules)
     notes.push_back(cost_of_limits(asked, result));
   if (asked.planner.name != "portfolio") return;
+  for (std::string& standing : std::array{gain_over_smallest_degrees(call.question, asked, result),
+                                          least_known_number(asked, result)}) {
+    if (!standing.empty()) notes.push_back(std::move(standing));
+  }
   std::string faster = gain_of_synchronous(asked, asked.profile_in_force(call.question), result);
   if (!faster.empty()) notes.push_back(std::move(faster));
   std::string other = gain_of_another_batch(asked, asked.profile_in_force(call.question), result);

@@ -5,6 +5,7 @@
 
 #include "ask/export/trainer_script.h"
 #include "ask/plan/plan_advice.h"
+#include "ask/plan/plan_standing.h"
 #include "cli/ask/inputs.h"
 #include "cli/plan/explain.h"
 #include "cli/plan/plan_options.h"
@@ -103,6 +104,14 @@ int plan_several(const PlanOptions& options, AskedPlan& asked) {
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
+// What the plan gains, and what its time depends on that is hardly known.
+void print_standing(const PlanOptions& options, const AskedPlan& asked, const PlanResult& found) {
+  for (const std::string& sentence :
+       {gain_over_smallest_degrees(options, asked, found), least_known_number(asked, found)}) {
+    if (!sentence.empty()) print_line(sentence);
+  }
+}
+
 int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& answer) {
   complete_answer(options, asked, answer);
   if (answer.result.outcome != PlanOutcome::found) {
@@ -132,6 +141,7 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     say({"warning: sextant export has no script for this plan: " + refusal});
   if (options.any_layout && asked.planner.traits.has_layout_rules) say({cost_of_limits(asked, result)});
   if (asked.planner.name == "portfolio" && !answer.record.was_interrupted) {
+    if (!options.json) print_standing(options, asked, result);
     const std::string faster = gain_of_synchronous(asked, asked.profile_in_force(options), result);
     if (!faster.empty()) say({faster});
     const std::string other = gain_of_another_batch(asked, asked.profile_in_force(options), result);

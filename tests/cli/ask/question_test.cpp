@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <regex>
 #include <sstream>
 
 #include "core/json_value.h"
@@ -53,6 +54,22 @@ TEST(Question, NeedsNoDocument) {
               (folder / "workflow.json").string() + " --plan " + (folder / "plan.json").string());
   EXPECT_EQ(unsaid.out, again.out);
   EXPECT_THAT(unsaid.err, HasSubstr("The plan was made for verl-fsdp"));
+}
+
+// The layout that the answer is compared with takes the time that predict says of it.
+TEST(Question, SaysWhatThePlanGainsAndWhichNumberIsLeastKnown) {
+  const std::string asked = " --gpus 2x8xH100 --model Qwen/Qwen3-8B --framework verl-megatron --prompts 128 ";
+  const std::string out = sextant("plan --evaluations 20000" + asked).out;
+  static const std::regex gain(
+      R"(beats the smallest degrees that fit \((--train \S+ --rollout \S+), .*\), which take (\S+ s), \S+ % more; this plan is faster with)");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(out, found, gain)) << out;
+  const Printed by_hand = sextant("predict" + asked + found[1].str());
+  EXPECT_EQ(by_hand.exit_code, 0) << by_hand.err;
+  EXPECT_THAT(by_hand.out, HasSubstr("iteration  " + found[2].str() + " ("));
+  static const std::regex least(R"(least known: (\w+) \(.*\), [0-9.]+ % of the variance of the time)");
+  ASSERT_TRUE(std::regex_search(out, found, least)) << out;
+  EXPECT_EQ(sextant("coefficients " + found[1].str()).exit_code, 0);
 }
 
 TEST(Question, TakesALayoutInWords) {
