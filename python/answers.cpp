@@ -40,7 +40,7 @@ void add_advice(const PlanCall& call, const PlanInputs& asked, const PlanResult&
     notes.push_back(cost_of_limits(asked, result));
   if (asked.planner.name != "portfolio") return;
   for (std::string& standing : std::array{gain_over_smallest_degrees(call.question, asked, result),
-                                          least_known_number(asked, result)}) {
+                                          number_known_worst(asked, result)}) {
     if (!standing.empty()) notes.push_back(std::move(standing));
   }
   std::string faster = gain_of_synchronous(asked, asked.profile_in_force(call.question), result);

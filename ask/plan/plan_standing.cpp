@@ -145,7 +145,7 @@ std::string gain_over_smallest_degrees(const PlanQuestion& question, const PlanI
          "offloading";
 }
 
-std::string least_known_number(const PlanInputs& asked, const PlanResult& found) {
+std::string number_known_worst(const PlanInputs& asked, const PlanResult& found) {
   const LoadedInputs& loaded = asked.loaded;
   std::map<std::string, double> shares;  // of the variance, by coefficient
   for (const Sensitivity& one : sensitivities_of({loaded.cluster, loaded.workflow, *found.plan,

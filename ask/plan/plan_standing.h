@@ -18,6 +18,6 @@ namespace sextant {
 
 // Names the coefficient with the largest share of the variance of the time, and what would measure it. Empty if the
 // coefficients have no spread.
-[[nodiscard]] std::string least_known_number(const PlanInputs& asked, const PlanResult& found);
+[[nodiscard]] std::string number_known_worst(const PlanInputs& asked, const PlanResult& found);
 
 }  // namespace sextant

@@ -33,6 +33,11 @@ bool is_diagram(const std::string& name) {
   return std::find(kDiagrams.begin(), kDiagrams.end(), name) != kDiagrams.end();
 }
 
+bool is_trainer(const std::string& name) {
+  const std::vector<std::string> names = trainer_names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 // The file's "schema". Empty: the file is no document, which its reader says.
 std::string schema_of(const std::string& file) {
   const Json json = Json::parse(read_text_file(file), nullptr, false, true);
@@ -105,7 +110,9 @@ int run(const Options& options) {
     if (is_for_plan) refuse_form(options, "no plan");
     return export_coefficients(options);
   }
-  if (options.to.empty() || is_form(options.to)) refuse_form(options, "a plan");
+  const std::string made_for = load_document<Plan>(options.document).content.framework;
+  const std::string to = options.to.empty() && is_trainer(made_for) ? made_for : options.to;
+  if (to.empty() || is_form(to)) refuse_form(options, "a plan");
   const bool has_cluster = !options.inputs.cluster.empty() || !options.inputs.cluster_in_words.gpus.empty();
   const bool has_workflow = !options.inputs.workflow.empty() || !options.inputs.workflow_in_words.model.empty();
   if (!has_cluster || !has_workflow)
@@ -114,8 +121,8 @@ int run(const Options& options) {
         "node, "
         "batch and lengths are there");
   ModelInputs inputs = options.inputs;
-  if (options.framework != kAny) inputs.framework = options.framework;
-  return print_script(export_plan_of({inputs, options.document, options.to}), options.out);
+  inputs.framework = options.framework == kAny ? made_for : options.framework;
+  return print_script(export_plan_of({inputs, options.document, to}), options.out);
 }
 
 }  // namespace
@@ -135,7 +142,7 @@ void add_export(CommandLine& line) {
           "Plan: framework or program. Coefficients: json, csv (all entries), header (C++). Cluster: mermaid, "
           "graphviz")
       .check(one_of(names))
-      .shows_default("json for coefficients");
+      .shows_default("a plan's framework; json for coefficients");
   command.add_option("--cluster", options->inputs.cluster, "Plan: its cluster document");
   command.add_option("--workflow", options->inputs.workflow, "Plan: its workflow document");
   (void)add_question(command, options->inputs.cluster_in_words, options->inputs.workflow_in_words);
@@ -146,7 +153,7 @@ void add_export(CommandLine& line) {
       "Framework that the plan is for, if --to is another one; of the values that are exported (json, header)");
   command.add_output("--out", options->out, "File to write (default: standard output)");
   command.footer(
-      "Examples: sextant export plan.json --to verl --cluster cluster.json --workflow workflow.json --out "
+      "Examples: sextant export plan.json --cluster cluster.json --workflow workflow.json --out "
       "run.sh\n"
       "          sextant export coefficients.json --to header --out coefficients.h\n"
       "          sextant export cluster.json --to graphviz | dot -Tsvg > cluster.svg");

@@ -104,10 +104,10 @@ int plan_several(const PlanOptions& options, AskedPlan& asked) {
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
-// What the plan gains, and what its time depends on that is hardly known.
+// Prints the gain of the plan, and the number that its time depends on and that is known least.
 void print_standing(const PlanOptions& options, const AskedPlan& asked, const PlanResult& found) {
   for (const std::string& sentence :
-       {gain_over_smallest_degrees(options, asked, found), least_known_number(asked, found)}) {
+       {gain_over_smallest_degrees(options, asked, found), number_known_worst(asked, found)}) {
     if (!sentence.empty()) print_line(sentence);
   }
 }

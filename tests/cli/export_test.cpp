@@ -73,6 +73,22 @@ TEST(ExportedQuestion, SaysThatTheFrameworkChoosesTheTypesOfGpus) {
   EXPECT_THAT(said_of("2x8xH100"), Not(HasSubstr("of these types")));
 }
 
+TEST(ExportedQuestion, IsForTheFrameworkThatThePlanNames) {
+  const TinyFolder folder;
+  const std::vector<std::string> question{"--gpus", "8xH100", "--model", "Qwen/Qwen3-1.7B"};
+  std::vector<std::string> predict{"predict",     "--plan-out",    folder.file("named.json"),
+                                   "--framework", "verl-megatron", "--train",
+                                   "tp=2",        "--rollout",     "tp=1"};
+  predict.insert(predict.end(), question.begin(), question.end());
+  EXPECT_LE(run_sextant(predict).exit_code, 1);
+  std::vector<std::string> words{"export", folder.file("named.json")};
+  words.insert(words.end(), question.begin(), question.end());
+  EXPECT_THAT(run_sextant(words).err, HasSubstr("for verl-megatron, version "));
+  // The tasks of the question are those of the plan's framework, also where the script is another program's.
+  words.insert(words.end(), {"--to", "slurm"});
+  EXPECT_EQ(run_sextant(words).exit_code, 0);
+}
+
 // A model that was asked for by its name on the Hub needs no path; the reward model of PPO still does.
 TEST(ExportedQuestion, ScriptsLoadModelsByTheirNamesOnTheHub) {
   const TinyFolder folder;
