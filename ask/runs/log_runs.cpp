@@ -159,6 +159,17 @@ std::string launch_of(const std::string& log, const Importer* importer) {
   return launch_in_log(text, importer->source.programs);
 }
 
+// Options that change a configuration do nothing for a log that has brought its own along.
+void require_nothing_to_change(const ConfigurationOptions& options, const std::string& file) {
+  const char* option = !options.model.empty()                    ? "--model"
+                       : !options.given.empty()                  ? "--set"
+                       : !options.cluster.network.inside.empty() ? "--network"
+                                                                 : nullptr;
+  if (option != nullptr)
+    throw_bad_input(std::string(option) + " changes a configuration, and none was given for " + file +
+                    ": --config names the launch script or the settings of the run");
+}
+
 }  // namespace
 
 LogRuns read_log_runs(const LogOptions& options) {
@@ -178,6 +189,7 @@ LogRuns read_log_runs(const LogOptions& options) {
       throw_bad_input("--config: configurations of " + log.format + " are not read");
     const std::string launch = options.configs.empty() ? launch_of(file, importer) : "";
     if (launch.empty() && options.configs.empty()) {
+      require_nothing_to_change(options.configuration, file);
       append(import_runs(log.format, {file}, facts, stated), out.imported);
       continue;
     }

@@ -75,6 +75,10 @@ TEST(CheckLog, TakesThePlanFromAScript) {
   const sextant::Run& run = runs.runs.front();
   EXPECT_EQ(runs.workflow_of(run).sequences(), 256);
   EXPECT_EQ(runs.plan_of(run).tasks.at("actor_training").data_parallel(), 4);
+  // Without the script there is nothing whose model could be changed.
+  const Printed ignored = run_sextant({"check", file, "--gpus", "8xH100", "--model", "Qwen3-8B"});
+  EXPECT_EQ(ignored.exit_code, 2);
+  EXPECT_THAT(ignored.err, HasSubstr("--model changes a configuration, and none was given for "));
   EXPECT_EQ(run.tasks.at("actor_generation").median_s(), 71);
   EXPECT_EQ(run.iteration.median_s(), 100);
 }
