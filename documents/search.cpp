@@ -270,7 +270,8 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "usd_per_token",
                    "gap_fraction",
                    "risk",
-                   "run"});
+                   "run",
+                   "standing"});
   SearchRecord search;
   parse_request(view, search);
   if (const auto framework = view.optional("framework")) search.framework = framework->text();
@@ -288,6 +289,9 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
   parse_plan(view, search);
   search.risk = parse_risk(view);
   search.run = parse_run(view);
+  if (const auto standing = view.optional("standing")) {
+    for (const JsonView& sentence : standing->items()) search.standing.push_back(sentence.text());
+  }
   return search;
 }
 
@@ -321,6 +325,7 @@ Json SearchRecord::to_json() const {
   }
   if (risk) json["risk"] = fields_to_json(*risk, risk_fields());
   if (run) json["run"] = fields_to_json(*run, run_fields());
+  if (!standing.empty()) json["standing"] = standing;
   json["lower_bound_s"] = lower_bound_s;
   put(json, "lower_bound_usd", lower_bound_usd);
   json["proof"] = name_of(proof);

@@ -1,6 +1,5 @@
 #include "python/answers.h"
 
-#include <array>
 #include <utility>
 
 #include "ask/coefficient_source.h"
@@ -39,10 +38,6 @@ void add_advice(const PlanCall& call, const PlanInputs& asked, const PlanResult&
   if (call.question.any_layout && asked.planner.traits.has_layout_rules)
     notes.push_back(cost_of_limits(asked, result));
   if (asked.planner.name != "portfolio") return;
-  for (std::string& standing : std::array{gain_over_smallest_degrees(call.question, asked, result),
-                                          number_known_worst(asked, result)}) {
-    if (!standing.empty()) notes.push_back(std::move(standing));
-  }
   std::string faster = gain_of_synchronous(asked, asked.profile_in_force(call.question), result);
   if (!faster.empty()) notes.push_back(std::move(faster));
   std::string other = gain_of_another_batch(asked, asked.profile_in_force(call.question), result);
@@ -109,6 +104,7 @@ PlanAnswer planned(const PlanCall& call, const std::atomic<bool>& is_cancelled) 
     take_plan(asked, std::move(*advice.plan), output);
     complete_answer(call.question, asked, output);
   }
+  if (asked.planner.name == "portfolio") record_standing(call.question, asked, output);
   PlanAnswer answer;
   answer.is_found = true;
   answer.message = result.message;
@@ -122,6 +118,7 @@ PlanAnswer planned(const PlanCall& call, const std::atomic<bool>& is_cancelled) 
   answer.notes = asked.loaded.chosen.notes;
   add(asked.notes, answer.notes);
   if (!output.warning.empty()) answer.notes.push_back(output.warning);
+  add(output.record.standing, answer.notes);
   if (call.explains) answer.explanation = explained(asked, result);
   add_advice(call, asked, result, answer.notes);
   return answer;

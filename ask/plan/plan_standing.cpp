@@ -163,4 +163,12 @@ std::string number_known_worst(const PlanInputs& asked, const PlanResult& found)
          " of the variance of the time; a log of any run on these GPUs narrows it: sextant calibrate --start";
 }
 
+void record_standing(const PlanQuestion& question, const PlanInputs& asked, PlanOutput& answer) {
+  answer.record.standing.clear();
+  for (std::string& sentence : std::array{gain_over_smallest_degrees(question, asked, answer.result),
+                                          number_known_worst(asked, answer.result)}) {
+    if (!sentence.empty()) answer.record.standing.push_back(std::move(sentence));
+  }
+}
+
 }  // namespace sextant

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ask/plan/plan_question.h"
+#include "ask/plan/plan_within_risk.h"
 
 namespace sextant {
 
@@ -19,5 +20,8 @@ namespace sextant {
 // Names the coefficient with the largest share of the variance of the time, and what would measure it. Empty if the
 // coefficients have no spread.
 [[nodiscard]] std::string number_known_worst(const PlanInputs& asked, const PlanResult& found);
+
+// Puts both sentences into the record of the answer.
+void record_standing(const PlanQuestion& question, const PlanInputs& asked, PlanOutput& answer);
 
 }  // namespace sextant

@@ -104,14 +104,6 @@ int plan_several(const PlanOptions& options, AskedPlan& asked) {
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
-// Prints the gain of the plan, and the number that its time depends on and that is known least.
-void print_standing(const PlanOptions& options, const AskedPlan& asked, const PlanResult& found) {
-  for (const std::string& sentence :
-       {gain_over_smallest_degrees(options, asked, found), number_known_worst(asked, found)}) {
-    if (!sentence.empty()) print_line(sentence);
-  }
-}
-
 int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& answer) {
   complete_answer(options, asked, answer);
   if (answer.result.outcome != PlanOutcome::found) {
@@ -130,6 +122,8 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
   const LoadedInputs& loaded = asked.loaded;
   PlanResult& result = answer.result;
   say(loaded.chosen.notes);
+  if (asked.planner.name == "portfolio" && !answer.record.was_interrupted)
+    record_standing(options, asked, answer);
   const int code = write_outputs(options, loaded.workflow, answer);
   constexpr std::uint64_t kFewPlans = 300;
   if (asked.planner.name == "portfolio" && answer.record.proof != Proof::optimal &&
@@ -141,7 +135,6 @@ int print_plan(const PlanOptions& options, const AskedPlan& asked, PlanOutput& a
     say({"warning: sextant export has no script for this plan: " + refusal});
   if (options.any_layout && asked.planner.traits.has_layout_rules) say({cost_of_limits(asked, result)});
   if (asked.planner.name == "portfolio" && !answer.record.was_interrupted) {
-    if (!options.json) print_standing(options, asked, result);
     const std::string faster = gain_of_synchronous(asked, asked.profile_in_force(options), result);
     if (!faster.empty()) say({faster});
     const std::string other = gain_of_another_batch(asked, asked.profile_in_force(options), result);

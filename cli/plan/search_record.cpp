@@ -109,10 +109,16 @@ std::string describe_gap(const SearchRecord& search) {
   return "at most " + format_percent(search.gap_fraction()) + " above the optimum under this model: " + minimum;
 }
 
+std::string describe_standing(const SearchRecord& search) {
+  std::string text;
+  for (const std::string& sentence : search.standing) text += sentence + "\n";
+  return text;
+}
+
 std::string describe(const SearchRecord& search) {
   return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
          describe_pins(search) + describe_proof(search) + describe_gap(search) + describe_risk(search) +
-         describe_run(search) + describe_price(search);
+         describe_run(search) + describe_price(search) + describe_standing(search);
 }
 
 }  // namespace sextant::cli

@@ -13,6 +13,9 @@ namespace sextant::cli {
 // Returns a table of the parts of a run and a line; empty without parts.
 [[nodiscard]] std::string describe_run(const SearchRecord& search);
 
+// Returns a line for each sentence about how the plan stands.
+[[nodiscard]] std::string describe_standing(const SearchRecord& search);
+
 // Returns lines: the number of evaluations, the proof, and how far the plan can be from the optimum.
 [[nodiscard]] std::string describe(const SearchRecord& search);
 

@@ -82,7 +82,7 @@ struct RunRecord {
 
 struct SearchRecord {
   static constexpr std::string_view kKind = "search";
-  static constexpr SchemaVersion kVersion{1, 3};                          // 1.2: framework; 1.3: risk, run
+  static constexpr SchemaVersion kVersion{1, 4};  // 1.2: framework; 1.3: risk, run; 1.4: standing
   static constexpr std::int64_t kMaxCount = (std::int64_t{1} << 53) - 1;  // largest integer of a double
 
   std::string workflow;
@@ -133,6 +133,8 @@ struct SearchRecord {
   std::optional<double> usd_per_hour, usd_per_iteration, usd_per_token;  // absent: some devices have no price
   std::optional<RunRecord> run;                                          // absent: not requested
   std::optional<RiskRecord> risk;                                        // goal "time"; absent: not requested
+  // Sentences: what the plan gains over a layout without a search, and the number known least that its time depends on.
+  std::vector<std::string> standing;
   // True if the gap to the bound of any plan is below 50 %; a larger one says little.
   [[nodiscard]] bool is_near_bound() const { return gap_fraction() < 0.5; }
   // The bounded plans: "with the same precisions and trained weights" or "with these execution options".

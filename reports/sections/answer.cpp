@@ -289,6 +289,10 @@ std::vector<Block> answer_blocks(const ReportInput& input) {
   } else if (input.search && !input.search->content.message.empty()) {
     blocks.emplace_back(Text{as_sentence(input.search->content.message)});
   }
+  if (input.search) {
+    for (const std::string& sentence : input.search->content.standing)
+      blocks.emplace_back(Text{as_sentence(sentence)});
+  }
   if (std::string text = trust_text(input); !text.empty()) blocks.emplace_back(Text{std::move(text)});
   return blocks;
 }
