@@ -106,6 +106,14 @@ TEST_F(ImportedConfiguration, OfVerlWithACriticAndARuleBasedReward) {
   expect_predicted("verl-fsdp");
 }
 
+TEST_F(ImportedConfiguration, OfASettingWithALongNameIsQuotedInShort) {
+  const std::string name = "actor_rollout_ref.actor." + std::string(50'000, 'x');
+  const Printed printed = import("verl", "verl-ppo-7b.sh", {"--set", name + "=1"});
+  ASSERT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.err, HasSubstr("actor_rollout_ref.actor.xxx"));
+  EXPECT_LT(printed.err.size(), 10'000U);
+}
+
 TEST_F(ImportedConfiguration, OfALaunchAtTheTopOfALog) {
   const Printed printed = import("verl", "verl-log-0.5b.sh", {"--gpus", "GH200"});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
