@@ -76,6 +76,26 @@ bool is_file(const std::string& coefficients) {
 
 }  // namespace
 
+void share_frozen_weights(Workflow& workflow) {
+  const auto reference = std::find_if(workflow.tasks.begin(), workflow.tasks.end(), [](const Task& task) {
+    return task.name == task_names::kReferenceInference;
+  });
+  if (reference == workflow.tasks.end() || !workflow.has_task(task_names::kActorTraining)) return;
+  const std::string own = reference->model, actor = workflow.actor_training().model;
+  if (own == actor || workflow.models.at(own).parameters() != workflow.models.at(actor).parameters()) return;
+  reference->model = actor;
+  if (std::none_of(workflow.tasks.begin(), workflow.tasks.end(),
+                   [&](const Task& task) { return task.model == own; }))
+    workflow.models.erase(own);
+}
+
+void share_frozen_weights(const FrameworkProfile& profile, const Plan& plan, Workflow& workflow) {
+  const auto trained = plan.tasks.find(task_names::kActorTraining);
+  if (profile.adapters.reference_is_actor && trained != plan.tasks.end() &&
+      trained->second.execution.lora_rank > 0)
+    share_frozen_weights(workflow);
+}
+
 std::vector<FrameworkProfile> shipped_profiles() {
   const std::optional<fs::path> data = find_data_folder();
   return data ? load_framework_profiles(*data / "frameworks") : std::vector<FrameworkProfile>{};

@@ -36,6 +36,12 @@ void require_trainer(const std::string& framework, const Workflow& workflow);
 [[nodiscard]] std::vector<std::string> uneven_batches(const FrameworkProfile& profile, const Workflow& workflow,
                                                       const Plan& plan);
 
+// Low-rank adapters leave the weights as they are, so that the reference computes with those of the actor: gives both the
+// same model, if the models are alike and the workflow has a reference.
+void share_frozen_weights(Workflow& workflow);
+// The same if the plan trains adapters and the framework computes its reference so.
+void share_frozen_weights(const FrameworkProfile& profile, const Plan& plan, Workflow& workflow);
+
 // Returns the profiles in the data folder, or none if there is no such folder.
 [[nodiscard]] std::vector<FrameworkProfile> shipped_profiles();
 

@@ -104,6 +104,12 @@ Plan plan_in_words(const LayoutOptions& layouts, const LoadedInputs& loaded,
   }
   plan.framework = framework_of_plans(loaded);
   set_degrees(layouts, loaded.workflow, loaded.cluster, plan);
+  if (loaded.profile) {
+    for (auto& [task, layout] : plan.tasks) {
+      if (layout.execution.lora_rank > 0)
+        layout.execution.weight_precision = loaded.profile->adapters.weight_precision;
+    }
+  }
   if (loaded.profile)
     follow_framework(*loaded.profile, layouts, loaded.workflow, loaded.cluster, plan, assumed);
   check_plan(plan, loaded.workflow, loaded.cluster);

@@ -128,7 +128,9 @@ void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded,
       predicted.broken = beyond_framework(*loaded.profile, loaded.workflow, loaded.cluster, predicted.plan);
     }
   }
-  const PredictionQuery asked{loaded.cluster, loaded.workflow, predicted.plan, loaded.chosen.coefficients,
+  Workflow workflow = loaded.workflow;
+  if (loaded.profile) share_frozen_weights(*loaded.profile, predicted.plan, workflow);
+  const PredictionQuery asked{loaded.cluster, workflow, predicted.plan, loaded.chosen.coefficients,
                               loaded.chosen.framework};
   predicted.prediction = predict_with_trust(asked);
   predicted.prediction.notes = predicted.broken;

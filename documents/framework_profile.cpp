@@ -14,11 +14,11 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 11> kSchemas{
-    "sextant.framework_profile/1.10", "sextant.framework_profile/1.9", "sextant.framework_profile/1.8",
-    "sextant.framework_profile/1.7",  "sextant.framework_profile/1.6", "sextant.framework_profile/1.5",
-    "sextant.framework_profile/1.4",  "sextant.framework_profile/1.3", "sextant.framework_profile/1.2",
-    "sextant.framework_profile/1.1",  "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 12> kSchemas{
+    "sextant.framework_profile/1.11", "sextant.framework_profile/1.10", "sextant.framework_profile/1.9",
+    "sextant.framework_profile/1.8",  "sextant.framework_profile/1.7",  "sextant.framework_profile/1.6",
+    "sextant.framework_profile/1.5",  "sextant.framework_profile/1.4",  "sextant.framework_profile/1.3",
+    "sextant.framework_profile/1.2",  "sextant.framework_profile/1.1",  "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
                            kZeroStage3 = "zero_stage_3";
@@ -207,6 +207,15 @@ RuleRewards parse_rule_rewards(const JsonView& view) {
   return rewards;
 }
 
+AdapterTraining parse_adapters(const JsonView& view) {
+  view.allow_only({"weight_precision", "reference_is_actor"});
+  AdapterTraining adapters;
+  if (const auto stored = view.optional("weight_precision"))
+    adapters.weight_precision = parse_precision(*stored);
+  if (const auto is_actor = view.optional("reference_is_actor")) adapters.reference_is_actor = is_actor->flag();
+  return adapters;
+}
+
 bool flag_of(const JsonView& view, std::string_view object, std::string_view member, bool otherwise) {
   const auto of = view.optional(object);
   const auto flag = of ? of->optional(member) : std::nullopt;
@@ -251,9 +260,9 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
                    "engine_sleeps",   "engine_shares_experts",
                    "algorithms",      "modes",
                    "rule_rewards",    "asynchronous",
-                   "tasks",           "option_names",
-                   "cannot",          "notes",
-                   "sources"});
+                   "adapters",        "tasks",
+                   "option_names",    "cannot",
+                   "notes",           "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
     view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
@@ -271,6 +280,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   parse_old_log_prob(view, profile);
   profile.has_reward_model = flag_of(view, "tasks_by_default", "reward_model", true);
   if (const auto rewards = view.optional("rule_rewards")) profile.rule_rewards = parse_rule_rewards(*rewards);
+  if (const auto adapters = view.optional("adapters")) profile.adapters = parse_adapters(*adapters);
   if (const auto asynchronous = view.optional("asynchronous")) {
     asynchronous->allow_only({"batches_beyond_staleness", "streams_mini_batches"});
     if (const auto batches = asynchronous->optional("batches_beyond_staleness"))

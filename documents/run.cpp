@@ -5,6 +5,7 @@
 
 #include "core/text.h"
 #include "documents/field_tables.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 namespace {
@@ -87,6 +88,8 @@ Run parse_run(const JsonView& view, const Runs& document) {
   out.plan = parse_reference(view.required("plan"), document.plans, "plan");
   out.source = parse_name<RunSource>(view.required("source"), kSources);
   out.framework = view.required("framework").text();
+  if (out.framework == kAny)
+    view.required("framework").fail("expected the name of a framework; \"*\" stands for all of them");
   if (const auto iteration = view.optional("iteration")) {
     out.iteration = parse_timing(*iteration);
   }

@@ -294,6 +294,7 @@ ExportedScript export_plan_of(const TrainerQuestion& question) {
   const FrameworkProfile& profile = profile_that_runs(plan, loaded, named);
   if (profile.name != named.front()->name) loaded = inputs_for(profile.name, question.inputs);
   loaded.chosen.notes.insert(loaded.chosen.notes.begin(), assumed.begin(), assumed.end());
+  share_frozen_weights(*loaded.profile, plan, loaded.workflow);
   return export_to_trainer(plan, loaded, question.to);
 }
 

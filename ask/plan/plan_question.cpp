@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ask/document_source.h"
+#include "ask/framework.h"
 #include "planner/answer.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
@@ -66,6 +67,25 @@ void take_framework(const PlanQuestion& question, const LoadedInputs& loaded, co
         share_for_risk(question.memory_risk(), memory_log_deviation(loaded.chosen.coefficients));
 }
 
+// The reference computes with the frozen weights of the actor, where these are.
+void take_actor_as_reference(FrameworkProfile& profile, Workflow& workflow) {
+  if (!workflow.has_task(task_names::kReferenceInference) || !workflow.has_task(task_names::kActorTraining))
+    return;
+  share_frozen_weights(workflow);
+  profile.same_layout.push_back({task_names::kActorTraining, task_names::kReferenceInference});
+}
+
+// Planners number devices with 16 bits.
+void require_plannable(const LoadedInputs& loaded) {
+  constexpr int kMaxDevices = 65536;
+  const int devices = loaded.cluster.device_count();
+  if (devices <= kMaxDevices) return;
+  const std::string where =
+      loaded.files.empty() || loaded.files.front().empty() ? "--gpus" : loaded.files.front();
+  throw_bad_input(where + ": " + std::to_string(devices) + " devices, more than the " +
+                  std::to_string(kMaxDevices) + " that can be planned");
+}
+
 // The inputs with a profile whose training tasks train adapters.
 LoadedInputs with_lora(LoadedInputs loaded, int rank) {
   if (rank == 0) return loaded;
@@ -73,7 +93,11 @@ LoadedInputs with_lora(LoadedInputs loaded, int rank) {
   FrameworkProfile& profile = *loaded.profile;
   if (!profile.option_names.empty() && !profile.option_names.contains("training.lora_rank"))
     throw_bad_input("--lora-rank: framework " + profile.name + ", as described by its profile, has no LoRA");
-  for (Execution& execution : profile.tasks[TaskKind::training].executions) execution.lora_rank = rank;
+  for (Execution& execution : profile.tasks[TaskKind::training].executions) {
+    execution.lora_rank = rank;
+    execution.weight_precision = profile.adapters.weight_precision;
+  }
+  if (profile.adapters.reference_is_actor) take_actor_as_reference(profile, loaded.workflow);
   return loaded;
 }
 
@@ -85,6 +109,7 @@ PlanInputs::PlanInputs(const PlanQuestion& question, LoadedInputs loaded_inputs,
       planner(chosen_planner(question.planner, left.cluster.device_count())),
       request{left.cluster, loaded.workflow, loaded.chosen.coefficients, loaded.chosen.framework} {
   check_risk_and_run(question);
+  require_plannable(loaded);
   apply(question.planner, planner, request);
   take_framework(question, loaded, planner, request);
   if (!question.planner.threads) request.threads = std::max(1, request.threads / process.processes_on_host);

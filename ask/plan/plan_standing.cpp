@@ -42,7 +42,8 @@ bool keeps_training_apart(const Workflow& workflow, const DeviceRules& rules) {
 }
 
 // Layouts in words, those of the smallest degrees first.
-std::vector<LayoutOptions> smallest_degrees(const PlanInputs& asked, const ProfiledSpace& space) {
+std::vector<LayoutOptions> smallest_degrees(const PlanInputs& asked, const ProfiledSpace& space,
+                                            int lora_rank) {
   const Workflow& workflow = asked.loaded.workflow;
   const int devices = asked.loaded.cluster.device_count();
   std::string of_generation, of_training;
@@ -64,12 +65,13 @@ std::vector<LayoutOptions> smallest_degrees(const PlanInputs& asked, const Profi
       trainings.push_back("tp=" + std::to_string(kTensorDegrees.back()) + ",pp=" + std::to_string(stages) +
                           of_experts);
   }
+  const std::string adapters = lora_rank > 0 ? ",lora=" + std::to_string(lora_rank) : "";
   std::vector<LayoutOptions> layouts;
   for (const char* offload : {"", ",offload=weights", ",offload=weights+optimizer"}) {
     for (const std::string& training : trainings) {
       for (const int tensor : kTensorDegrees)
         layouts.push_back(
-            {training + of_training + offload, "tp=" + std::to_string(tensor) + of_generation, ""});
+            {training + of_training + adapters + offload, "tp=" + std::to_string(tensor) + of_generation, ""});
     }
   }
   return layouts;
@@ -126,11 +128,10 @@ std::string gain_over_smallest_degrees(const PlanQuestion& question, const PlanI
                                        const PlanResult& found) {
   const LoadedInputs& loaded = asked.loaded;
   if (!loaded.profile || question.any_layout || !question.excluded.empty() || !asked.pins.empty() ||
-      !asked.request.objective.is_time_alone() || question.lora_rank > 0 ||
-      !why_not_offered(*loaded.profile, loaded.workflow).empty())
+      !asked.request.objective.is_time_alone() || !why_not_offered(*loaded.profile, loaded.workflow).empty())
     return "";
   const ProfiledSpace space = space_of(*loaded.profile, loaded.workflow, loaded.cluster);
-  for (const LayoutOptions& layouts : smallest_degrees(asked, space)) {
+  for (const LayoutOptions& layouts : smallest_degrees(asked, space, question.lora_rank)) {
     const std::optional<PlanByHand> by_hand = plan_by_hand(question, asked, space, layouts);
     if (!by_hand) continue;
     const std::string words = "the smallest degrees that fit (--train " + layouts.train + " --rollout " +

@@ -229,6 +229,7 @@ ConfiguredRun configured(const ConfigurationOptions& options, const LogBand* mea
   out.assumed.insert(out.assumed.end(), models.assumed.begin(), models.assumed.end());
   warnings.insert(warnings.end(), models.notes.begin(), models.notes.end());
   out.plan = configured_plan(run, options, {out.workflow, out.cluster, out.profile}, warnings);
+  share_frozen_weights(out.profile, out.plan, out.workflow);
   for (std::string& warning : out.workflow.context_warnings()) warnings.push_back(std::move(warning));
   check_configured_plan(out, options);
   out.warnings = warnings_of(run, facts, importer, warnings);

@@ -73,7 +73,7 @@ void take_devices(const std::string& part, const std::string& text, const Cluste
 // The words of an option, for messages.
 std::string known_words(const Layout& layout) {
   if (is_engine(layout)) return "tp=, pp=, dp=, ep=, sequences=, offload=, cache= and gpus=";
-  const std::string recompute = layout.option == "--train" ? "recompute=, " : "";
+  const std::string recompute = layout.option == "--train" ? "recompute=, lora=, " : "";
   return "tp=, pp=, dp=, cp=, ep=, fsdp=, zero=, shard=, tokens=, sequences=, " + recompute +
          "offload= and gpus=";
 }
@@ -131,8 +131,8 @@ void take_offloaded(const std::string& part, const std::string& value, Layout& l
 }
 
 Layout parse_layout(const std::string& option, const std::string& words, const Cluster& cluster) {
-  constexpr std::array<std::string_view, 10> kDegrees{"tp",   "pp",   "dp",    "cp",     "ep",
-                                                      "fsdp", "zero", "shard", "tokens", "sequences"};
+  constexpr std::array<std::string_view, 11> kDegrees{"tp",   "pp",    "dp",     "cp",        "ep",  "fsdp",
+                                                      "zero", "shard", "tokens", "sequences", "lora"};
   Layout layout{option, words, {}, 0, cluster.device_count(), {}, {}, 0, 0};
   for (std::size_t from = 0; from <= words.size();) {
     const std::size_t comma = std::min(words.find(',', from), words.size());
@@ -155,6 +155,8 @@ Layout parse_layout(const std::string& option, const std::string& words, const C
     if (is_engine(layout) &&
         (name == "fsdp" || name == "zero" || name == "shard" || name == "cp" || name == "tokens"))
       throw_bad_input(option + ": an engine has no " + name + "; it takes " + known_words(layout));
+    if (name == "lora" && option != "--train")
+      throw_bad_input(option + ": only training has adapters, which --train states; " + in_quotes(part));
     if (!layout.degrees.emplace(name, degree_of(layout, part)).second)
       throw_bad_input(option + ": " + name + " is given twice");
   }
@@ -284,6 +286,8 @@ std::optional<std::string> words_of(const TaskPlan& plan, TaskKind kind, const C
     words += ",sequences=" + std::to_string(plan.micro_batch_sequences);
   }
   if (kind == TaskKind::training) words += ",recompute=" + std::string(name_of(plan.recompute));
+  if (kind == TaskKind::training && plan.execution.lora_rank > 0)
+    words += ",lora=" + std::to_string(plan.execution.lora_rank);
   words += offload_words(plan.execution, kind);
   const int count = layout->data_parallel * layout->pipeline_parallel * layout->tensor_parallel;
   if (count < cluster.device_count())
@@ -330,6 +334,7 @@ void set_degrees(const LayoutOptions& layouts, const Workflow& workflow, const C
     if (layout.degrees.contains("fsdp")) execution.zero_stage = 3;
     if (layout.degrees.contains("zero")) execution.zero_stage = layout.get("zero");
     if (layout.degrees.contains("shard")) execution.sharded_over = layout.get("shard");
+    if (task.kind == TaskKind::training) execution.lora_rank = layout.get("lora", execution.lora_rank);
     set_options(layout, task.kind, cluster, plan.tasks.at(task.name));
   }
 }

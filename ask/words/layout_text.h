@@ -19,7 +19,7 @@ struct LayoutOptions {
 
 // A plan of these layouts. Words with a number: tp, pp, dp, cp and ep (expert parallelism), fsdp (dp with ZeRO 3),
 // zero (its stage), shard (devices that ZeRO shards over), tokens or sequences (of a micro-batch; of an engine:
-// sequences at once), gpus (FIRST-LAST; all of the cluster if it is missing), cache (KV cache of a GPU: a share of its
+// sequences at once), lora (rank of adapters), gpus (FIRST-LAST; all of the cluster if it is missing), cache (KV cache of a GPU: a share of its
 // memory, or 30GB). dp follows from the others if it is missing. Words with names: recompute
 // (none, selective, full) and offload (none, or weights, optimizer and activations joined by "+"). Whatever else
 // the framework's profile says of executions is left unstated, so that fill_in_from_profile chooses it; options

@@ -278,6 +278,7 @@ void add_predict(CommandLine& line) {
       "  cache=0.4 or cache=30GB      KV cache of a GPU, with --rollout: share of its memory, or its size\n"
       "  shard=8                      ZeRO shards over groups of 8 GPUs (verl: fsdp_size), not over all\n"
       "  recompute=full               activations in training: none, selective or full\n"
+      "  lora=32                      train low-rank adapters of this rank, not all weights\n"
       "  offload=weights+optimizer    kept on the host: none, or weights (while other tasks run), optimizer, "
       "activations\n"
       "Example: sextant predict --gpus 4x8xH100 --model Qwen3-14B --framework verl --train fsdp=32 --rollout "

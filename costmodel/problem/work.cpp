@@ -437,12 +437,13 @@ double slice_parameters(const Model& model, int layers, bool is_first, bool is_l
 namespace {
 
 // Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
-// as far as it may work ahead: as many as the workflow says, or as the allowed age of responses.
+// as far as it may work ahead: as many as the workflow says, or as the allowed age of responses. 0: it does not.
 double batches_under_way(const TaskWork& work, const Workflow& workflow) {
   const bool never_drains =
       workflow.mode == Mode::asynchronous && workflow.staleness > 0 && work.execution().continuous_batching;
   if (!never_drains) return 0;
   const double stated = workflow.rollout.batches_in_flight;
+  if (stated > 0 && stated <= 1) return 0;  // the next batch waits for new weights
   return stated > 0 ? stated : std::max(1.0, workflow.staleness);
 }
 

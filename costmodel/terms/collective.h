@@ -84,6 +84,8 @@ struct LinkEfficiency {
   LinkEfficiency(const T& in_node, const T& outside) : within(in_node), between(outside) {}
   T within;
   T between;
+  // Networks below this rate, in bytes/s, lose no more time for each byte than one of this rate does; 0: they do.
+  double slowest_measured = 0;
 };
 template <typename T>
 [[nodiscard]] LinkEfficiency<T> within_nodes(const T& share) {
@@ -162,6 +164,7 @@ template <typename T>
   const auto trunk = cluster.trunk(from, to);
   const double capacity = trunk ? trunk->bytes_per_s / use.leaving.of(trunk->scope) : 0;
   if (trunk) limit(rate, capacity);
+  if (usual < T(reached.slowest_measured)) usual = T(reached.slowest_measured);
   if (rate < usual) {
     rate = capacity_share(problem) * rate / (1.0 + software_loss(reached.between) * rate / usual);
   } else {

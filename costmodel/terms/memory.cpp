@@ -346,7 +346,9 @@ bool uses_copy_of(const TaskWork& pass, const TaskWork& training) {
   };
   const std::vector<Replica>&replicas = pass.plan->replicas, &others = training.plan->replicas;
   return pass.kind() == TaskKind::inference && training.kind() == TaskKind::training &&
-         pass.task->model == training.task->model && pass.task->name != task_names::kReferenceInference &&
+         pass.task->model == training.task->model &&
+         // Frozen weights are the reference's too.
+         (pass.task->name != task_names::kReferenceInference || other.lora_rank > 0) &&
          degrees(own) == degrees(other) &&
          std::equal(replicas.begin(), replicas.end(), others.begin(), others.end(),
                     [](const Replica& a, const Replica& b) { return a.stages == b.stages; });

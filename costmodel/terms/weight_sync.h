@@ -72,14 +72,23 @@ template <typename T>
 // Returns the number of items gathered and sent one by one: tensors, or layers with their adapters.
 [[nodiscard]] double sent_tensors(const TaskWork& training);
 
+// Ours: reshard_efficiency stands for what software does with each byte, not for the network. It was fitted to runs whose
+// networks have 200 Gbit/s or more for each device, so that on slower ones it is the same time for each byte.
+template <typename T>
+[[nodiscard]] LinkEfficiency<T> reshard_share(const Problem<T>& problem) {
+  constexpr double kSlowestMeasured = 200e9 / 8;
+  LinkEfficiency<T> share(problem.coefficient(CoefficientId::reshard_efficiency));
+  if (plain_value(share.between) < 1) share.slowest_measured = kSlowestMeasured;
+  return share;
+}
+
 // Seconds of an all-gather or broadcast of `bytes` inside one replica.
 template <typename T>
 [[nodiscard]] T replica_gather_s(const Problem<T>& problem, const Replica& replica, double bytes) {
   const std::vector<DeviceId> devices = replica.devices();
   const double n = static_cast<double>(devices.size());
   const double volume = bytes * (n - 1.0) / n;
-  return ring_step_s(problem, std::span<const DeviceId>(devices), volume,
-                     problem.coefficient(CoefficientId::reshard_efficiency));
+  return ring_step_s(problem, std::span<const DeviceId>(devices), volume, reshard_share(problem));
 }
 
 // Ours: experts that are distributed over other replicas too. The pipeline then holds only a part of them, and
@@ -101,7 +110,7 @@ template <typename T>
     const std::vector<DeviceId> group =
         expert_group(StageOfTask<T>{problem, training, static_cast<int>(of_class), j});
     const T cost = ring_step_s(problem, std::span<const DeviceId>(group), experts * (groups - 1.0) / groups,
-                               problem.coefficient(CoefficientId::reshard_efficiency));
+                               reshard_share(problem));
     if (from_ranks < cost) from_ranks = cost;
   }
   return replica_gather_s(problem, replica, bytes - experts + experts / groups) + from_ranks;
@@ -132,8 +141,7 @@ template <typename T>
   for (const GradientGroup& group : training.sharding_groups()) {
     const double n = static_cast<double>(group.members.size());
     const double volume = bytes_of_layer * group.layers * (n - 1.0) / (n * group.tensor_parallel);
-    const T cost = ring_step_s(problem, group, volume,
-                               LinkEfficiency<T>(problem.coefficient(CoefficientId::reshard_efficiency)));
+    const T cost = ring_step_s(problem, group, volume, reshard_share(problem));
     if (slowest < cost) slowest = cost;
   }
   return slowest;
@@ -200,9 +208,8 @@ template <typename T>
   if (wants(WeightSyncMethod::sharded)) ways.sharded_s = fetching.time_s(bytes * part);
   if (wants(WeightSyncMethod::topology_aware)) {
     const double n = static_cast<double>(generation.size());
-    ways.topology_aware_s =
-        fetching.time_s(bytes / n) + ring_step_s(problem, generation, bytes * (n - 1.0) / n,
-                                                 problem.coefficient(CoefficientId::reshard_efficiency));
+    ways.topology_aware_s = fetching.time_s(bytes / n) +
+                            ring_step_s(problem, generation, bytes * (n - 1.0) / n, reshard_share(problem));
   }
   return ways;
 }

@@ -5,10 +5,12 @@ namespace sextant {
 namespace {
 
 constexpr int kMaxLayers = 100'000;
+constexpr int kMaxWidth = 1'000'000;  // of dimensions, heads, ranks and experts
+constexpr int kMaxVocabulary = 100'000'000;
 
 const Fields<Experts>& experts_fields() {
   static const Fields<Experts> fields{
-      required("count", &Experts::count, count(), "Experts of a layer."),
+      required("count", &Experts::count, whole(1, kMaxWidth), "Experts of a layer."),
       required("active_per_token", &Experts::active_per_token, count(),
                "Experts per token (top-k), at most count.")
           .then([](const JsonView& view, Experts& experts) {
@@ -17,8 +19,9 @@ const Fields<Experts>& experts_fields() {
                 .fail("expected at most the layer's " + std::to_string(experts.count) + " experts, got " +
                       std::to_string(experts.active_per_token));
           }),
-      required("intermediate", &Experts::intermediate, count(), "Intermediate dimension of one expert."),
-      optional("shared_intermediate", &Experts::shared_intermediate, number_of(),
+      required("intermediate", &Experts::intermediate, whole(1, kMaxWidth),
+               "Intermediate dimension of one expert."),
+      optional("shared_intermediate", &Experts::shared_intermediate, whole(0, kMaxWidth),
                "Intermediate dimension of all shared experts together."),
       optional("dense_layers", &Experts::dense_layers, number_of(),
                "Layers with the model's dense MLP in place of experts; fewer than all."),
@@ -28,9 +31,11 @@ const Fields<Experts>& experts_fields() {
 
 const Fields<LatentAttention>& latent_attention_fields() {
   static const Fields<LatentAttention> fields{
-      defaulted("query_rank", &LatentAttention::query_rank, number_of(), "0: queries are not compressed."),
-      required("kv_rank", &LatentAttention::kv_rank, count(), "Rank of the compressed keys and values."),
-      required("rope_dim", &LatentAttention::rope_dim, number_of(),
+      defaulted("query_rank", &LatentAttention::query_rank, whole(0, kMaxWidth),
+                "0: queries are not compressed."),
+      required("kv_rank", &LatentAttention::kv_rank, whole(1, kMaxWidth),
+               "Rank of the compressed keys and values."),
+      required("rope_dim", &LatentAttention::rope_dim, whole(0, kMaxWidth),
                "Rotary dimensions of a head, in addition to head_dim."),
   };
   return fields;
@@ -39,10 +44,11 @@ const Fields<LatentAttention>& latent_attention_fields() {
 const Fields<LinearAttention>& linear_attention_fields() {
   static const Fields<LinearAttention> fields{
       required("layers", &LinearAttention::layers, count(), "Layers that have it; fewer than all."),
-      required("key_heads", &LinearAttention::key_heads, count(), "A multiple of the tensor parallelism."),
-      required("value_heads", &LinearAttention::value_heads, count(), "A multiple of key_heads."),
-      required("key_dim", &LinearAttention::key_dim, count(), "Of a key head."),
-      required("value_dim", &LinearAttention::value_dim, count(), "Of a value head."),
+      required("key_heads", &LinearAttention::key_heads, whole(1, kMaxWidth),
+               "A multiple of the tensor parallelism."),
+      required("value_heads", &LinearAttention::value_heads, whole(1, kMaxWidth), "A multiple of key_heads."),
+      required("key_dim", &LinearAttention::key_dim, whole(1, kMaxWidth), "Of a key head."),
+      required("value_dim", &LinearAttention::value_dim, whole(1, kMaxWidth), "Of a value head."),
       defaulted("convolution", &LinearAttention::convolution, count(), "Tokens of the convolution."),
       optional("numbers_per_head", &LinearAttention::numbers_per_head, number_of(),
                "Projected for each value head: 2 (Gated DeltaNet) or 1 (Mamba-2); default 2 (since 1.3)."),
@@ -116,14 +122,15 @@ const Fields<Model>& model_fields() {
   static const Fields<Model> fields{
       required("name", &Model::name, text()),
       required("layers", &Model::layers, whole(1, kMaxLayers)),
-      required("hidden", &Model::hidden, count(), "Hidden dimension, h1."),
-      required("intermediate", &Model::intermediate, count(), "Intermediate dimension of the dense MLP, h2."),
-      required("heads", &Model::heads, count()),
-      defaulted("kv_heads", &Model::kv_heads, count(), "Divides heads; default heads.")
+      required("hidden", &Model::hidden, whole(1, kMaxWidth), "Hidden dimension, h1."),
+      required("intermediate", &Model::intermediate, whole(1, kMaxWidth),
+               "Intermediate dimension of the dense MLP, h2."),
+      required("heads", &Model::heads, whole(1, kMaxWidth)),
+      defaulted("kv_heads", &Model::kv_heads, whole(1, kMaxWidth), "Divides heads; default heads.")
           .completed_by(complete_kv_heads),
-      defaulted("head_dim", &Model::head_dim, count(), "Default hidden / heads.")
+      defaulted("head_dim", &Model::head_dim, whole(1, kMaxWidth), "Default hidden / heads.")
           .completed_by(complete_head_dim),
-      required("vocabulary", &Model::vocabulary, number_of(), "0: neither embedding nor head."),
+      required("vocabulary", &Model::vocabulary, whole(0, kMaxVocabulary), "0: neither embedding nor head."),
       defaulted("tied_embeddings", &Model::tied_embeddings, flag()),
       defaulted("value_head", &Model::value_head, flag(),
                 "Critic and reward models: one output a token instead of a vocabulary."),

@@ -85,6 +85,12 @@ struct RuleRewards {
   }
 };
 
+// How a framework trains low-rank adapters (LoRA).
+struct AdapterTraining {
+  std::optional<Precision> weight_precision;  // of the frozen weights in training; absent: as arithmetic
+  bool reference_is_actor = false;  // the reference is the actor without its adapters, in the same layout
+};
+
 struct FrameworkProfile {
   std::string name;                // "verl-fsdp"
   std::string family;              // "verl"
@@ -99,8 +105,10 @@ struct FrameworkProfile {
   bool has_old_log_prob_with_critic = false, has_old_log_prob_with_steps = false;
   bool has_reward_model = true;  // a model scores the responses of PPO by default; false: a rule
   RuleRewards rule_rewards;
-  // In asynchronous mode it generates as many batches at the same time as the staleness and this; 0: at least one.
-  double batches_beyond_staleness = 0;
+  AdapterTraining adapters;
+  // In asynchronous mode it generates as many batches at the same time as the staleness and this. With one batch, engines
+  // drain before the next. Absent: not known, at least one, and engines never drain.
+  std::optional<double> batches_beyond_staleness;
   // In asynchronous mode training takes a batch by mini-batches as these are ready; otherwise whole.
   bool streams_mini_batches = false;
   // The modes that it offers, each with the sets of tasks that run on the same devices.
@@ -139,7 +147,7 @@ struct FrameworkProfile {
   // Returns RolloutRules::batches_in_flight of an asynchronous workflow.
   [[nodiscard]] double batches_in_flight(const Workflow& workflow) const {
     const bool is_known = workflow.mode == Mode::asynchronous && workflow.staleness > 0;
-    return is_known && batches_beyond_staleness > 0 ? workflow.staleness + batches_beyond_staleness : 0;
+    return is_known && batches_beyond_staleness ? workflow.staleness + *batches_beyond_staleness : 0;
   }
   // True if an iteration computes the actor's own log-probabilities again by default.
   [[nodiscard]] bool computes_old_log_prob(bool has_critic, bool has_several_steps) const;

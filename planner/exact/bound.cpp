@@ -284,8 +284,10 @@ double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& 
   }
   double best_s = dual_s(items, counts, x);
   // A concave function of x: one type after the other, with decreasing steps. Every x gives a bound.
+  constexpr int kMaxRounds = 1000;  // a few are usual; at the limits of a double gains by rounding never end
   for (double step = 2; step > 1.0005; step = std::sqrt(step)) {
-    for (bool improved = true; improved;) {
+    bool improved = true;
+    for (int round = 0; improved && round < kMaxRounds; ++round) {
       improved = false;
       for (std::size_t k = 0; k < x.size(); ++k) {
         for (const double factor : {step, 1 / step}) {

@@ -26,10 +26,12 @@ bool has_one_layout(const PlannedTask& one, const PlannedTask& other) {
 
 // The training task with whose weights a pass computes; null for any other task.
 const PlannedTask* owner_of_weights(const PlannedTask& task, std::span<const PlannedTask> all) {
-  if (task.is_training() || task.is_generation() || task.name() == task_names::kReferenceInference)
-    return nullptr;
+  if (task.is_training() || task.is_generation()) return nullptr;
+  const bool is_reference = task.name() == task_names::kReferenceInference;
   const auto owner = std::find_if(all.begin(), all.end(), [&](const PlannedTask& other) {
-    return other.is_training() && other.task.model == task.task.model && has_one_layout(other, task);
+    const bool changes = other.execution().lora_rank == 0;  // so that the reference needs weights of its own
+    return other.is_training() && other.task.model == task.task.model && !(is_reference && changes) &&
+           has_one_layout(other, task);
   });
   return owner == all.end() ? nullptr : &*owner;
 }

@@ -33,6 +33,13 @@ TEST(RunsTest, RefusesUnknownReferences) {
   EXPECT_EQ(refusal_as<Runs>(json), "/runs/0/cluster: unknown cluster \"c\"; expected a member of /clusters");
 }
 
+TEST(RunsTest, RefusesARunOfAllFrameworks) {
+  Json json = fixture_body("runs.json");
+  json["runs"][1]["framework"] = "*";
+  EXPECT_EQ(refusal_as<Runs>(json),
+            "/runs/1/framework: expected the name of a framework; \"*\" stands for all of them");
+}
+
 TEST(RunsTest, ChecksThePlansOfItsRuns) {
   Json json = fixture_body("runs.json");
   json["plans"]["ppo-mixed"]["tasks"]["actor_training"]["replicas"][0]["stages"][1]["devices"][0] = 9;

@@ -81,8 +81,8 @@ std::string settle_sky(Plan& plan, const Workflow& workflow, const FrameworkProf
     one.execution.packed = actor.execution.packed;
     if (is_megatron(profile)) {
       settle_sky_megatron(one, task.kind);
-    } else {
-      one.execution.offload_optimizer = false;
+    } else if (task.kind == TaskKind::training && one.execution.lora_rank > 0) {
+      one.execution.weight_precision = Precision::fp32;  // models are initialised in fp32
     }
     if (task.kind == TaskKind::training) {
       one.recompute = actor.recompute;
@@ -174,7 +174,7 @@ void write_sky_role(const std::string& task_name, const TrainerTask& task, Train
   settings.begin_group(task_name);
   settings.set(root + "sequence_parallel_size", execution.context_parallel);
   settings.set(root + "fsdp_config.fsdp_size", execution.sharded_over > 0 ? execution.sharded_over : -1);
-  settings.set(root + "fsdp_config.cpu_offload", false);
+  settings.set(root + "fsdp_config.cpu_offload", execution.offload_optimizer);
   if (root != "trainer.ref.") settings.set(root + "model.lora.rank", execution.lora_rank);
 }
 
@@ -312,6 +312,8 @@ void read_sky_trainer(const Task& named, const TrainerSettings& settings, const 
   task.options.micro_batch_sequences = settings.count(
       trains ? "trainer.micro_train_batch_size_per_gpu" : "trainer.micro_forward_batch_size_per_gpu", 1);
   if (trains) execution.lora_rank = settings.integer(root + "model.lora.rank", 0);
+  if (execution.lora_rank > 0)
+    execution.weight_precision = Precision::fp32;  // its models are initialised in fp32
   if (is_megatron(problem.profile)) {
     execution.offload_weights = is_colocated;
     read_sky_megatron(named, settings, problem, config);
@@ -320,10 +322,9 @@ void read_sky_trainer(const Task& named, const TrainerSettings& settings, const 
   execution.context_parallel = settings.count(root + "sequence_parallel_size", 1);
   execution.sharded_over = std::max(0, settings.integer(root + "fsdp_config.fsdp_size", -1));
   const bool is_on_host = settings.flag(root + "fsdp_config.cpu_offload", false);
-  execution.offload_weights = is_colocated || (!trains && is_on_host);
+  execution.offload_weights = is_colocated || (root == "trainer.ref." && is_on_host);
   if (trains) {
     execution.offload_optimizer = is_on_host;
-    execution.offload_weights = execution.offload_weights && !is_on_host;
     task.options.recompute =
         settings.flag("trainer.gradient_checkpointing", true) ? Recompute::full : Recompute::none;
   }

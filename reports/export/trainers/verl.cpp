@@ -94,6 +94,8 @@ void write_fsdp(const VerlTask& where, const TrainerTask& task, bool trains, Tra
   settings.set(model + "enable_gradient_checkpointing", task.options.recompute == Recompute::full);
   settings.set(model + "enable_activation_offload", execution.offload_activations);
   settings.set(model + "lora_rank", execution.lora_rank);
+  if (execution.lora_rank > 0)  // the frozen weights, which are stored in fp32 unless this is set
+    settings.set(where.fsdp + "model_dtype", execution.weight_precision == Precision::fp32 ? "fp32" : "bf16");
   if (execution.lora_rank > 0 && where.root == "actor_rollout_ref.actor.")
     settings.set(std::string(kRollout) + "load_format",
                  "safetensors");  // engines load the base weights themselves
@@ -342,6 +344,10 @@ void read_fsdp(const VerlTask& where, const TrainerSettings& settings, bool trai
   execution.packed = settings.flag(model + "use_remove_padding", true);
   execution.offload_activations = settings.flag(model + "enable_activation_offload", false);
   execution.lora_rank = settings.integer(model + "lora_rank", 0);
+  if (execution.lora_rank > 0) {
+    const std::string stored = settings.text(where.fsdp + "model_dtype", "fp32");
+    if (stored == "fp32" || stored == "float32") execution.weight_precision = Precision::fp32;
+  }
   task.options.recompute =
       settings.flag(model + "enable_gradient_checkpointing", true) ? Recompute::full : Recompute::none;
 }

@@ -72,6 +72,72 @@ TEST(Question, SaysWhatThePlanGainsAndWhichNumberIsLeastKnown) {
   EXPECT_EQ(sextant("coefficients " + found[1].str()).exit_code, 0);
 }
 
+double weight_sync_s(const std::string& network) {
+  const Printed printed = sextant(
+      "predict --json --gpus 4x8xH100 --model Qwen3-32B --framework verl --train "
+      "fsdp=32 --rollout tp=4 --network " +
+      network);
+  return parse_document<Prediction>(printed.out).content.weight_sync_s;
+}
+
+// 65.5 GB of weights reach every GPU: 20 s at the 3.125 GB/s of tcp-25. What software does with each byte takes no longer
+// there than on the networks of the runs that it was fitted to.
+TEST(Question, ASlowNetworkCarriesWeightsAtItsRate) {
+  EXPECT_GT(weight_sync_s("tcp-25"), 20);
+  EXPECT_LT(weight_sync_s("tcp-25"), 50);
+  EXPECT_LT(weight_sync_s("roce-200"), 10);
+}
+
+// NeMo RL with trajectories of one version at most makes a batch when new weights are there, whatever the mode is called.
+TEST(Question, OneBatchAheadIsOneStepOff) {
+  const auto iteration_s = [](const std::string& mode) {
+    return parse_document<Prediction>(
+               sextant("predict --json --gpus 2x8xH100 --model Qwen3-8B --framework nemo-rl-megatron "
+                       "--train tp=2,gpus=8-15 --rollout tp=1,gpus=0-7 --mode " +
+                       mode)
+                   .out)
+        .content.iteration_s;
+  };
+  EXPECT_DOUBLE_EQ(iteration_s("asynchronous --staleness 1"), iteration_s("one_step_off"));
+  EXPECT_LT(iteration_s("asynchronous --staleness 2"), iteration_s("one_step_off"));
+}
+
+// verl trains adapters on an actor that is its own reference, with frozen weights in bf16 because the script says so.
+TEST(Question, AdaptersShareTheWeightsOfActorAndReference) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "adapters";
+  const std::string asked = " --gpus 8xH100 --model Qwen2.5-32B --framework verl --prompts 64";
+  std::filesystem::create_directories(folder);
+  const std::string plan = (folder / "plan.json").string();
+  ASSERT_EQ(sextant("plan --lora-rank 32 --evaluations 3000 --out " + plan + asked).exit_code, 0);
+  const Prediction prediction =
+      parse_document<Prediction>(sextant("predict --json --plan " + plan + asked).out).content;
+  // The weights of the actor in bf16 and the engines', once each: tensor parallelism of the engines is at least 2.
+  ASSERT_EQ(prediction.host_memory.size(), 1U);
+  EXPECT_LT(prediction.host_memory.front().needed_bytes, 1.1 * 2 * 32.8e9 * (1 + 4) + 10e9);
+  const std::string script = (folder / "train.sh").string();
+  ASSERT_EQ(sextant("export " + plan + " --out " + script + asked).exit_code, 0);
+  EXPECT_THAT(read_text_file(script), HasSubstr("actor_rollout_ref.actor.fsdp_config.model_dtype=bf16"));
+}
+
+TEST(Question, AdaptersAreALayoutInWords) {
+  const std::string asked = "predict --json --gpus 8xH100 --model Qwen2.5-32B --framework verl --rollout tp=2 ";
+  const auto predicted = [&](const std::string& words) {
+    return parse_document<Prediction>(sextant(asked + words).out).content;
+  };
+  const Prediction adapters = predicted("--train fsdp=8,lora=32"), all = predicted("--train fsdp=8");
+  EXPECT_LT(adapters.memory.front().resident_bytes, 0.5 * all.memory.front().resident_bytes);
+  EXPECT_LT(adapters.tasks.at("actor_training").time_s, all.tasks.at("actor_training").time_s);
+  EXPECT_THAT(sextant("predict --gpus 8xH100 --model Qwen2.5-32B --train fsdp=8 --rollout tp=2,lora=4").err,
+              HasSubstr("--rollout: only training has adapters"));
+}
+
+TEST(Question, SkyRlOffersItsOffloadAndHasTheValuesOfAllFrameworks) {
+  const Printed printed = sextant("plan --gpus 2xH100 --model Qwen3-8B --framework skyrl --evaluations 3000");
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("optimizer on the host"));
+  EXPECT_THAT(printed.err, HasSubstr("no values of framework \"skyrl-fsdp\""));
+}
+
 TEST(Question, TakesALayoutInWords) {
   const std::string asked = "predict --gpus 4x8xH100 --model Qwen3-14B --framework verl ";
   const Printed result = sextant(asked + "--train fsdp=32 --rollout tp=2");

@@ -38,6 +38,8 @@ TEST(LeastSplit, ByHand) {
   // Each device has an item that it is good at: 1 s each is best, and no bound may be above.
   EXPECT_NEAR(min_split_s({{1, 10}, {10, 1}}, {1, 1}), 1, 1e-3);
   EXPECT_LE(min_split_s({{1, 10}, {10, 1}}, {1, 1}), 1);
+  // Times at the limits of a double end too, with a bound or without a number.
+  EXPECT_FALSE(min_split_s({{1e307, 3e306}, {2e306, 1e307}}, {3, 5}) > 1e308);
   EXPECT_EQ(min_split_s({}, {1}), 0);
 }
 

@@ -245,6 +245,37 @@ TEST(GpuSensors, NameWhatSlowsWorkDown) {
   EXPECT_EQ(throttle_reasons_text(0x4 | 0x40), "power_cap+hardware_thermal");
 }
 
+// 32 query and 8 key-value heads over two GPUs.
+TEST(GpuPoints, MeasureTheHeadsThatOneGpuOfTheModelHas) {
+  GpuPointOptions options;
+  options.model.emplace();
+  options.model->hidden = 4096;
+  options.model->intermediate = 12288;
+  options.model->heads = 32;
+  options.model->kv_heads = 8;
+  options.model->head_dim = 64;
+  options.model_tensor_parallel = 2;
+  const std::vector<GpuPoint> points = gpu_points({}, options);
+  int decodes = 0;
+  for (const GpuPoint& point : points) {
+    const auto* decode = std::get_if<GpuDecode>(&point.work);
+    if (decode == nullptr) continue;
+    ++decodes;
+    EXPECT_EQ(decode->shape.heads, 16) << point.name;
+    EXPECT_EQ(decode->shape.kv_heads, 4) << point.name;
+    EXPECT_EQ(decode->shape.head_dim, 64) << point.name;
+  }
+  EXPECT_GT(decodes, 0);
+}
+
+TEST(GpuPoints, HaveAWideProductWithATransposedOperand) {
+  const std::vector<GpuPoint> points = gpu_points({}, {});
+  for (const char* name : {"gemm/bf16/8192x28672x8192_nt", "gemm/fp8/8192x28672x8192_nt"}) {
+    EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](const GpuPoint& point) { return point.name == name; }))
+        << name;
+  }
+}
+
 // On whatever machine this is: readings, or why there are none, in one line.
 TEST(GpuSensors, AreThereOrSayWhyNot) {
   const auto sensors = make_nvml_sensors();

@@ -87,6 +87,17 @@ TEST(MemoryBudget, StagesAndShardsHoldTheirPart) {
   EXPECT_NEAR(all.of(task_names::kActorTraining, 1).state_bytes, 16 * 6.98 / 4 * kGigabyte, 0.1 * kGigabyte);
 }
 
+// With a wider MLP a token of one layer has more numbers of 2 bytes: gate, up and product that are kept, gradients of gate
+// and up in the scratch, and one more of the product's gradient.
+TEST(MemoryBudget, AWiderMlpNeedsSixNumbersOfAToken) {
+  Case all;
+  all.plan.tasks.at(task_names::kActorTraining).recompute = Recompute::full;
+  const double narrow = all.of(task_names::kActorTraining).working_bytes;
+  constexpr int kWider = 1000, kTokens = 512;
+  for (auto& [name, model] : all.workflow.models) model.intermediate += kWider;
+  EXPECT_NEAR(all.of(task_names::kActorTraining).working_bytes - narrow, 2.0 * 6 * kWider * kTokens, 1);
+}
+
 // 8 micro-batches on 4 stages: the first keeps four of them, the third two.
 TEST(MemoryBudget, EarlierStagesKeepMoreMicroBatches) {
   Case all;
