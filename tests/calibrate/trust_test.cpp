@@ -177,13 +177,16 @@ TEST(Trust, AKvCacheOfStatedSizeHasNoError) {
   const std::optional<MemoryRisk> risk = memory_risk_of({known.cluster, known.workflow, plan, nobodys, kAny});
   ASSERT_TRUE(risk);
   EXPECT_GE(risk->probability, 1 - with.trust->fit_probability);
-  // The risk is that of the device that fits least surely.
+  EXPECT_NEAR(risk->log_deviation, 0.1, 1e-12);
+  // Where the best estimate fills the device, one of two plans fits; the risk is that of the device that fits least surely.
+  (void)memory_of(capacity - without.needed_bytes());
   double least = 1;
   for (const DeviceMemory& memory :
        predict_with_trust({known.cluster, known.workflow, plan, nobodys, kAny}).memory)
     least = std::min(least, memory.trust->fit_probability);
-  EXPECT_NEAR(risk->probability, 1 - least, 1e-9);
-  EXPECT_NEAR(risk->log_deviation, 0.1, 1e-12);
+  const auto of_full = memory_risk_of({known.cluster, known.workflow, plan, nobodys, kAny});
+  EXPECT_NEAR(of_full->probability, 1 - least, 1e-9);
+  EXPECT_GT(of_full->probability, 0.4);
 }
 
 // The prediction of a run that the fit saw, by coefficients of another fit with several frameworks.

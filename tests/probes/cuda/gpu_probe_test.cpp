@@ -271,8 +271,9 @@ TEST(GpuPoints, MeasureTheHeadsThatOneGpuOfTheModelHas) {
 TEST(GpuPoints, HaveAWideProductWithATransposedOperand) {
   const std::vector<GpuPoint> points = gpu_points({}, {});
   for (const char* name : {"gemm/bf16/8192x28672x8192_nt", "gemm/fp8/8192x28672x8192_nt"}) {
-    EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](const GpuPoint& point) { return point.name == name; }))
-        << name;
+    EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](const GpuPoint& point) {
+      return point.name == name;
+    })) << name;
   }
 }
 
