@@ -178,7 +178,7 @@ TEST(Trust, AKvCacheOfStatedSizeHasNoError) {
   ASSERT_TRUE(risk);
   EXPECT_GE(risk->probability, 1 - with.trust->fit_probability);
   EXPECT_NEAR(risk->log_deviation, 0.1, 1e-12);
-  // Where the best estimate fills the device, one of two plans fits; the risk is that of the device that fits least surely.
+  // The risk is that of the device that fits least surely; here the best estimate fills that device.
   (void)memory_of(capacity - without.needed_bytes());
   double least = 1;
   for (const DeviceMemory& memory :
