@@ -93,7 +93,8 @@ TEST(OrdinaryQuestion, MixtureIsPlannedNoSlowerThanByHand) {
   ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
   const Plan hand = load_document<Plan>(kField / "02-plan-qwen3-30b-a3b" / "hand-plan.json").content;
   EXPECT_LE(result.prediction->iteration_s, time_of(asked, hand));
-  const auto& executions = space_of(asked.profile, asked.workflow, asked.cluster).choices.back().executions;
+  const ProfiledSpace space = space_of(asked.profile, asked.workflow, asked.cluster);
+  const auto& executions = space.choices.back().executions;
   EXPECT_TRUE(std::any_of(executions.begin(), executions.end(),
                           [](const Execution& execution) { return execution.expert_parallel == 8; }));
 }
