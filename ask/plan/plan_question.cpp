@@ -6,6 +6,7 @@
 
 #include "ask/document_source.h"
 #include "ask/framework.h"
+#include "core/in_file.h"
 #include "planner/answer.h"
 #include "sextant/error.h"
 #include "sextant/predict.h"
@@ -111,7 +112,7 @@ PlanInputs::PlanInputs(const PlanQuestion& question, LoadedInputs loaded_inputs,
   check_risk_and_run(question);
   require_plannable(loaded);
   apply(question.planner, planner, request);
-  take_framework(question, loaded, planner, request);
+  in_files(loaded.files, [&] { take_framework(question, loaded, planner, request); });
   if (!question.planner.threads) request.threads = std::max(1, request.threads / process.processes_on_host);
   pins = pins_of(question.planner.pins, loaded, request.choices, notes);
   request.limits.pins = left.pins_within(pins, loaded.cluster);
