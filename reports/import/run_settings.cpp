@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/text.h"
 #include "reports/import/references.h"
 #include "reports/import/shell_script.h"
 #include "reports/import/shell_variables.h"
@@ -13,7 +14,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // "a.b=c", with or without the "+" or "~" of Hydra before it: the key's beginning and length.
@@ -90,7 +91,7 @@ class SettingsReader {
     const std::string end = file.extension().string();
     if (end == ".yaml" || end == ".yml" || end == ".json") return read_map(file, 0);
     if (end == ".toml") return read_toml(file, "");
-    const std::string text = read_text_file(file);
+    const std::string text = valid_utf8(read_text_file(file));
     ScriptComments comments = read_comments(text);
     if (!comments.plan.empty()) out_.comments = std::move(comments);
     read_script(text, file_name(file), file, 0);
@@ -386,7 +387,7 @@ RunSettings read_run_settings(const std::vector<std::filesystem::path>& files, c
 RunSettings read_run_settings_text(const std::string& text, const std::filesystem::path& name,
                                    const SettingSource& source,
                                    const std::map<std::string, std::string>& given) {
-  return SettingsReader(source, given).read_text(text, name);
+  return SettingsReader(source, given).read_text(valid_utf8(text), name);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "core/json_value.h"
+#include "core/text.h"
 #include "reports/import/toml_file.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr int kMaxDepth = 100;
@@ -99,9 +100,9 @@ class TomlReader {
 }  // namespace
 
 void read_toml_file(const std::filesystem::path& file, TrainerSettings& settings) {
-  TomlReader(file.string(), settings).read(read_text_file(file));
+  TomlReader(file.string(), settings).read(valid_utf8(read_text_file(file)));
 }
 
 bool has_toml() { return true; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

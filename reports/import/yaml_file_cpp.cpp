@@ -3,11 +3,12 @@
 #include <set>
 
 #include "core/json_value.h"
+#include "core/text.h"
 #include "reports/import/yaml_file.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr int kMaxDepth = 100;
@@ -87,7 +88,7 @@ class YamlReader {
 }  // namespace
 
 void read_yaml_file(const std::filesystem::path& file, TrainerSettings& settings) {
-  read_yaml_text(read_text_file(file), file.string(), 1, settings);
+  read_yaml_text(valid_utf8(read_text_file(file)), file.string(), 1, settings);
 }
 
 void read_yaml_text(const std::string& text, const std::string& file, int first_line,
@@ -97,4 +98,4 @@ void read_yaml_text(const std::string& text, const std::string& file, int first_
 
 bool has_yaml() { return true; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

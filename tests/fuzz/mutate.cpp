@@ -1,5 +1,7 @@
 #include "tests/fuzz/mutate.h"
 
+#include <algorithm>
+
 #include "core/json_value.h"
 
 namespace sextant {
@@ -99,6 +101,24 @@ void rename_member(Json& object, Random& random) {
   object[at.key() + "/~"] = moved;
 }
 
+// The first line that begins after `at`, with its end; empty if there is none.
+std::string line_after(const std::string& text, std::size_t at) {
+  const std::size_t begin = text.find('\n', at);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin + 1, text.find('\n', begin + 1) - begin);
+}
+
+// Replaces the first number after `at`.
+void replace_number(std::string& text, std::size_t at, Random& random) {
+  constexpr const char* kDigits = "0123456789";
+  const std::size_t begin = text.find_first_of(kDigits, at);
+  if (begin == std::string::npos) return;
+  const std::size_t end = std::min(text.size(), text.find_first_not_of(kDigits, begin));
+  static const std::vector<std::string> numbers{"0",   "-1",  "1e308",      "1e-308",
+                                                "nan", "inf", "2147483648", "99999999999999999999"};
+  text.replace(begin, end - begin, numbers[below(random, numbers.size())]);
+}
+
 }  // namespace
 
 std::string mutate_text(const std::string& text, const std::string& other, Random& random) {
@@ -106,7 +126,7 @@ std::string mutate_text(const std::string& text, const std::string& other, Rando
   const std::size_t edits = 1 + below(random, 4);
   for (std::size_t edit = 0; edit < edits && !out.empty(); ++edit) {
     const std::size_t at = below(random, out.size());
-    switch (random() % 5) {
+    switch (random() % 7) {
       case 0:
         out[at] = static_cast<char>(random() % 256);
         break;
@@ -118,6 +138,13 @@ std::string mutate_text(const std::string& text, const std::string& other, Rando
         break;
       case 3:
         out.insert(at, other.substr(below(random, other.size()), below(random, 200)));
+        break;
+      case 4:
+        replace_number(out, at, random);
+        break;
+      case 5:
+        out.insert(std::min(out.size(), out.find('\n', at)),
+                   "\n" + line_after(other, below(random, other.size())));
         break;
       default:
         out.resize(at);

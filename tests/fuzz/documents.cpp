@@ -1,9 +1,5 @@
-#include "tests/fuzz/parse_documents.h"
-
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 
 #include "calibrate/accuracy.h"
 #include "core/json_value.h"
@@ -16,6 +12,7 @@
 #include "sextant/prediction.h"
 #include "sextant/run.h"
 #include "sextant/search.h"
+#include "tests/fuzz/targets.h"
 
 namespace sextant {
 namespace {
@@ -131,7 +128,7 @@ int accepts(std::string_view text) {
 
 }  // namespace
 
-int parse_as_every_kind(std::string_view text) {
+int accepts_documents(std::string_view text) {
   return accepts<Cluster>(text) + accepts<Model>(text) + accepts<Workflow>(text) + accepts<Plan>(text) +
          accepts<Runs>(text) + accepts<Experiments>(text) + accepts<Coefficients>(text) +
          accepts<Prediction>(text) + accepts<SearchRecord>(text) + accepts<Explanation>(text) +
@@ -139,9 +136,3 @@ int parse_as_every_kind(std::string_view text) {
 }
 
 }  // namespace sextant
-
-// For libFuzzer and its like.
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  sextant::parse_as_every_kind({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
