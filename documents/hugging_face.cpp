@@ -11,7 +11,7 @@
 #include "core/text.h"
 #include "documents/hugging_face_architectures.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 // Hugging Face writes null for a member that has no value.
@@ -125,14 +125,11 @@ void read_heads(const Config& config, Model& model) {
 void read_latent_attention(const Config& config, Model& model) {
   model.heads = model.kv_heads = config.required("num_attention_heads");
   model.head_dim = config.required("qk_nope_head_dim");
-  const JsonView values = config.view().required("v_head_dim");
-  if (values.count(1) != model.head_dim) {
-    values.fail("keys and values of unlike width (" + std::to_string(model.head_dim) + " and " +
-                std::to_string(values.count(1)) + "), which a model document cannot describe");
-  }
+  const int values = config.required("v_head_dim");
   model.latent_attention = LatentAttention{.query_rank = config.optional("q_lora_rank").value_or(0),
                                            .kv_rank = config.required("kv_lora_rank"),
-                                           .rope_dim = config.required("qk_rope_head_dim", 0)};
+                                           .rope_dim = config.required("qk_rope_head_dim", 0),
+                                           .value_dim = values == model.head_dim ? 0 : values};
 }
 
 // Number of layers of a list with one name per layer that have one of the counted names; refuses all other
@@ -460,4 +457,4 @@ ConfigModel model_from_config(const JsonView& config, const std::string& name) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 constexpr ExpertMembers kMixtral{.count = "num_local_experts", .width = "intermediate_size"};
@@ -180,4 +180,4 @@ std::string_view why_no_architecture(const std::string& model_type) {
   return {};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

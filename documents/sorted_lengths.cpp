@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 // Prompt and response together, with what tools returned in all turns.
@@ -28,7 +28,10 @@ std::vector<LengthCell> sums_of(const Workflow& workflow) {
 
 SortedLengths::SortedLengths(const Workflow& workflow) {
   const std::vector<LengthCell> cells = sums_of(workflow);
-  const int count = workflow.sequences();
+  constexpr int kMaxPlaces = 1 << 18;  // beyond, a place stands for several sequences: 6 MiB are enough
+  sequences_ = workflow.sequences();
+  const int count = std::min(sequences_, kMaxPlaces);
+  per_place_ = static_cast<double>(sequences_) / count;
   const auto places = static_cast<std::size_t>(count);
   tokens_.assign(places + 1, 0.0);
   squares_.assign(places + 1, 0.0);
@@ -59,4 +62,4 @@ SortedLengths::SortedLengths(const Workflow& workflow) {
                     (workflow.turns - 1) * workflow.observation_tokens_per_turn;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

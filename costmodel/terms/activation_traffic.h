@@ -21,7 +21,9 @@ namespace sextant::terms {
       inner -= 3.0 * model.mlp_share() * model.experts->active_per_token * model.experts->intermediate;
   }
   const double whole = 4.0 * model.parts_per_layer() * model.hidden + model.mlp_share() * copies;
-  double mixed = model.full_attention_share() * ((model.heads + 2.0 * model.kv_heads) * model.head_dim);
+  const double attended = (model.heads + model.kv_heads) * model.head_dim +
+                          static_cast<double>(model.kv_heads) * model.value_head_dim();
+  double mixed = model.full_attention_share() * attended;
   if (model.linear_attention)
     mixed += model.linear_attention_share() *
              (model.linear_attention->mixed_width() + model.linear_attention->value_width());

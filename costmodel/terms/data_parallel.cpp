@@ -22,7 +22,8 @@ double attention_ends(const Model& model) {
   const double rope = latent.rope_dim, query_out = query + model.heads * rope;
   const double query_in =
       latent.query_rank > 0 ? (h + latent.query_rank) + (latent.query_rank + query_out) : h + query_out;
-  return query_in + (h + latent.kv_rank + rope) + (latent.kv_rank + 2 * query) + (query + h);
+  const double values = static_cast<double>(model.heads) * model.value_head_dim();
+  return query_in + (h + latent.kv_rank + rope) + (latent.kv_rank + query + values) + (values + h);
 }
 
 double mlp_ends(const Model& model, double width) {

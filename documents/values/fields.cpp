@@ -1,6 +1,6 @@
 #include "documents/values/fields.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 Json common(std::string_view name) { return {{"$ref", "common.schema.json#/$defs/" + std::string(name)}}; }
@@ -88,4 +88,4 @@ Json described(std::string_view help, const Json& schema, const Json& default_va
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

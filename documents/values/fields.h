@@ -27,7 +27,7 @@
 #include "sextant/precision.h"
 #include "sextant/quantity.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 // A kind of value: how it is read, how it is written, and its JSON Schema.
 template <typename V>
@@ -244,4 +244,4 @@ template <typename T>
           [&fields](const T& in) { return fields_to_json(in, fields); }, std::move(schema)};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

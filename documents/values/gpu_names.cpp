@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 std::string without_separators(std::string_view name) {
@@ -32,4 +32,4 @@ std::string name_behind(std::string_view text) {
 
 bool is_same_gpu(std::string_view a, std::string_view b) { return a == b || name_behind(a) == name_behind(b); }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline documents {
 
 // Other names of GPUs, each with the name in data/gpus.json. CMake writes them into the library (gpu_aliases.cpp.in), so that
 // a program that uses it needs no data folder.
@@ -14,4 +14,4 @@ namespace sextant {
 // Whether both texts name the same GPU: "H20" and "H20-96GB" do. Case, spaces, '-' and '_' are ignored.
 [[nodiscard]] bool is_same_gpu(std::string_view a, std::string_view b);
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

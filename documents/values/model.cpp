@@ -29,7 +29,7 @@ double mlp_parameters(const Model& model, double experts) {
 // Width of scores and of weighted values of all heads, summed: what one pair of tokens costs, by 2.
 double attention_width(const Model& model) {
   const double rope = model.latent_attention ? model.latent_attention->rope_dim : 0;
-  return model.heads * (2.0 * model.head_dim + rope);
+  return model.heads * (model.head_dim + model.value_head_dim() + rope);
 }
 
 }  // namespace
@@ -46,6 +46,10 @@ double LinearAttention::parameters(double hidden) const {
   return matrices + mixed_width() * convolution;
 }
 
+int Model::value_head_dim() const {
+  return latent_attention && latent_attention->value_dim > 0 ? latent_attention->value_dim : head_dim;
+}
+
 // Query, key, value and output matrices.
 double Model::attention_parameters() const {
   const double h = hidden;
@@ -59,7 +63,8 @@ double Model::attention_parameters() const {
   const LatentAttention& latent = *latent_attention;
   const double query_out = heads * static_cast<double>(head_dim + latent.rope_dim);
   const double query_in = latent.query_rank > 0 ? latent.query_rank * (h + query_out) : h * query_out;
-  return query_in + h * (latent.kv_rank + latent.rope_dim) + latent.kv_rank * 2.0 * query + query * h;
+  const double values = static_cast<double>(heads) * value_head_dim();
+  return query_in + h * (latent.kv_rank + latent.rope_dim) + latent.kv_rank * (query + values) + values * h;
 }
 
 double Model::layer_parameters() const {
@@ -164,7 +169,8 @@ double Model::sequence_state_bytes() const {
 }
 
 double Model::attention_elements() const {
-  const double full = (2.0 * heads + 2.0 * kv_heads + (attention_gate ? heads : 0)) * head_dim;
+  const double wider_values = (heads + kv_heads) * static_cast<double>(value_head_dim() - head_dim);
+  const double full = (2.0 * heads + 2.0 * kv_heads + (attention_gate ? heads : 0)) * head_dim + wider_values;
   if (!linear_attention) return full_attention_share() * full;
   const double linear = 2 * linear_attention->mixed_width() + 2 * linear_attention->value_width();
   return full_attention_share() * full + linear_attention_share() * linear;

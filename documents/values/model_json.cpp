@@ -37,6 +37,8 @@ const Fields<LatentAttention>& latent_attention_fields() {
                "Rank of the compressed keys and values."),
       required("rope_dim", &LatentAttention::rope_dim, whole(0, kMaxWidth),
                "Rotary dimensions of a head, in addition to head_dim."),
+      defaulted("value_dim", &LatentAttention::value_dim, whole(0, kMaxWidth),
+                "Dimensions of a head's values; 0: head_dim, as its keys have (since 1.4)."),
   };
   return fields;
 }
@@ -118,7 +120,7 @@ void check_dense_layers(const JsonView& view, Model& model) {
 
 }  // namespace
 
-const Fields<Model>& model_fields() {
+const Fields<Model>& documents::model_fields() {
   static const Fields<Model> fields{
       required("name", &Model::name, text()),
       required("layers", &Model::layers, whole(1, kMaxLayers)),

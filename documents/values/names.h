@@ -8,7 +8,7 @@
 
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 template <typename Enum, std::size_t kCount>
 [[nodiscard]] std::string_view name_in(const std::array<std::string_view, kCount>& names, Enum value) {
@@ -21,4 +21,4 @@ template <typename Enum, std::size_t kCount>
   return static_cast<Enum>(view.one_of({names.begin(), names.end()}));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

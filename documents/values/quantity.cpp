@@ -28,7 +28,7 @@ Fields<Quantity> fields_with(const Kind<double>& value) {
 
 }  // namespace
 
-const Fields<Quantity>& quantity_fields(bool zero_allowed) {
+const Fields<Quantity>& documents::quantity_fields(bool zero_allowed) {
   static const Fields<Quantity> greater = fields_with(positive()), any = fields_with(non_negative());
   return zero_allowed ? any : greater;
 }

@@ -4,9 +4,9 @@
 #include "documents/values/fields.h"
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 [[nodiscard]] const Fields<Model>& model_fields();
 [[nodiscard]] const Fields<Quantity>& quantity_fields(bool zero_allowed);
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -27,7 +27,8 @@ struct Experts {
 struct LatentAttention {
   int query_rank = 0;  // 0: queries are not compressed
   int kv_rank = 0;
-  int rope_dim = 0;  // per head, in addition to head_dim
+  int rope_dim = 0;   // per head, in addition to head_dim
+  int value_dim = 0;  // per head; 0: head_dim, as keys have
 
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
@@ -64,8 +65,8 @@ struct LayerFlop {
 
 struct Model {
   static constexpr std::string_view kKind = "model";
-  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: context_tokens; 1.2: linear_attention, attention_gate;
-                                                  // 1.3: mlp_layers, numbers_per_head
+  static constexpr SchemaVersion kVersion{1, 4};  // 1.1: context_tokens; 1.2: linear_attention, attention_gate;
+                                                  // 1.3: mlp_layers, numbers_per_head; 1.4: value_dim
 
   std::string name;
   int layers = 1;         // nl
@@ -91,7 +92,8 @@ struct Model {
 
   // Parameters of one layer. If layers differ (dense ones and ones with experts), the mean over all layers.
   [[nodiscard]] double attention_parameters() const;
-  [[nodiscard]] double layer_parameters() const;         // all experts
+  [[nodiscard]] int value_head_dim() const;       // of a head's values; head_dim but for latent attention
+  [[nodiscard]] double layer_parameters() const;  // all experts
   [[nodiscard]] double layer_active_parameters() const;  // parameters that one token uses
   [[nodiscard]] double layer_expert_parameters() const;  // part of layer_parameters in routed experts
   // Expected number of experts of a layer that receive at least one of `tokens` tokens under uniform routing:

@@ -7,7 +7,7 @@
 
 #include "documents/semantics.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 const Semantics& meaning_of(const PlannedTask& task) { return semantics_of(task.execution().semantics); }
@@ -249,4 +249,4 @@ double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens, d
   return tokens / contexts * stage.layers * elements * bytes_per_element(format) + states;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

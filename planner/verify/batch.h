@@ -6,7 +6,7 @@
 
 #include "planner/verify/planned_task.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Tokens of a sequence: the maximum of a length distribution (HetRL B.1), the mean if packed, the expected
 // longest of the iteration if batches are padded to their longest; with the output of tools in all turns.
@@ -60,4 +60,4 @@ struct DecodeBatch {
 // group.
 [[nodiscard]] double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens, double sequences);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 #include "core/units.h"
 #include "planner/verify/batch.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 class BatchRules {
@@ -82,4 +82,4 @@ class BatchRules {
 
 std::vector<Violation> batch_violations(const PlannedTask& task) { return BatchRules(task).run(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

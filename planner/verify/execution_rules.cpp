@@ -7,7 +7,7 @@
 #include "documents/semantics.h"
 #include "planner/verify/weights.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 class ValueRules {
@@ -195,4 +195,4 @@ std::vector<Violation> value_violations(const PlannedTask& task) { return ValueR
 
 std::vector<Violation> execution_violations(const PlannedTask& task) { return ExecutionRules(task).run(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

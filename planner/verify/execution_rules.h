@@ -6,7 +6,7 @@
 #include "planner/verify/planned_task.h"
 #include "planner/verify/violation.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Values outside the range of documents: degrees below one, invalid shares, sizes below zero.
 [[nodiscard]] std::vector<Violation> value_violations(const PlannedTask& task);
@@ -16,4 +16,4 @@ namespace sextant {
 // be valid (layout_rules.h).
 [[nodiscard]] std::vector<Violation> execution_violations(const PlannedTask& task);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

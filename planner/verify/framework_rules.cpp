@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 void look_at_stages(const std::string& where, StageRule rule, const std::vector<Stage>& stages,
@@ -130,4 +130,4 @@ std::vector<Violation> framework_violations(const Plan& plan, const Workflow& wo
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 #include "sextant/task_choices.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // `choices`: by task, or empty. Stages have the layers and replicas the shares of the batch that the choices of
 // their task allow, and devices ascend as ranks are numbered. Tasks of a pair of EngineRules::same_layout have the
@@ -21,4 +21,4 @@ namespace sextant {
 // True if the devices ascend along the ranks: replica by replica, or stage by stage through all replicas.
 [[nodiscard]] bool has_rank_order(const TaskPlan& task, RankOrder order);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <map>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 std::string device_named(DeviceId device) { return "device " + std::to_string(device.value); }
@@ -124,4 +124,4 @@ std::vector<Violation> task_violations(const Plan& plan, const Workflow& workflo
 
 std::vector<Violation> layout_violations(const PlannedTask& task) { return LayoutRules(task).run(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

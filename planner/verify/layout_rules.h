@@ -6,7 +6,7 @@
 #include "planner/verify/planned_task.h"
 #include "planner/verify/violation.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // C2 for whole tasks: the plan has every task of the workflow and no other.
 [[nodiscard]] std::vector<Violation> task_violations(const Plan& plan, const Workflow& workflow);
@@ -16,4 +16,4 @@ namespace sextant {
 // the MLP or of a routed expert. Values must be valid (execution_rules.h).
 [[nodiscard]] std::vector<Violation> layout_violations(const PlannedTask& task);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

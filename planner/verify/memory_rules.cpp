@@ -8,7 +8,7 @@
 #include "planner/verify/batch.h"
 #include "planner/verify/tasklet_memory.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The devices of each tasklet in order, and the degrees that say which weights a device of it holds.
@@ -142,4 +142,4 @@ std::vector<Violation> host_violations(std::span<const HostMemory> hosts) {
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

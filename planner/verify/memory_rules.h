@@ -10,7 +10,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // For every device that a task uses, ascending: the states of all its tasklets, and the maximum working set of
 // one. The coefficients memory_state_weight, memory_activation_weight, memory_logit_weight and
@@ -26,4 +26,4 @@ namespace sextant {
                                                        const Cluster& cluster);
 [[nodiscard]] std::vector<Violation> host_violations(std::span<const HostMemory> hosts);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

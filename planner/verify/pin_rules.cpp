@@ -1,6 +1,6 @@
 #include "planner/verify/pin_rules.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // "0 to 3, 8": runs of devices that follow each other.
@@ -50,4 +50,4 @@ std::vector<Violation> pin_violations(const Plan& plan, const Workflow& workflow
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

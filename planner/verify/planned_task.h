@@ -9,7 +9,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The batches of a task's replicas (batch.h). They are computed once, because there may be thousands of
 // replicas.
@@ -34,4 +34,4 @@ struct PlannedTask {
   [[nodiscard]] bool is_generation() const { return task.kind == TaskKind::generation; }
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 #include "planner/verify/batch.h"
 #include "planner/verify/weights.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 struct States {
@@ -146,7 +146,9 @@ class KeptElements {
 
   [[nodiscard]] double whole_layer(bool with_scores) const {
     const Model& model = task_.model();
-    double full = 2.0 * (model.heads + model.kv_heads) * model.head_dim;
+    const bool unlike_values = model.latent_attention && model.latent_attention->value_dim > 0;
+    const double values = unlike_values ? model.latent_attention->value_dim : model.head_dim;
+    double full = (model.heads + model.kv_heads) * (model.head_dim + values);
     if (model.attention_gate) full += static_cast<double>(model.heads) * model.head_dim;
     const double attends = attending_layers(model) / model.layers;
     const double is_mlp = 1.0 * model.mlp_layers / model.layers;
@@ -327,4 +329,4 @@ TaskletMemory tasklet_memory(const PlannedTask& task, std::size_t replica, std::
   return memory;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -26,7 +26,7 @@
 
 #include "planner/verify/planned_task.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct TaskletMemory {
   double resident_bytes = 0;       // states that are always on the device
@@ -45,4 +45,4 @@ struct TaskletMemory {
 [[nodiscard]] TaskletMemory tasklet_memory(const PlannedTask& task, std::size_t replica, std::size_t stage,
                                            int sequences);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "planner/verify/memory_rules.h"
 #include "planner/verify/pin_rules.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 void append(std::vector<Violation>& all, const std::vector<Violation>& more) {
@@ -53,4 +53,4 @@ Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan
   return verdict;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

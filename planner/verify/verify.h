@@ -20,7 +20,7 @@
 #include "sextant/search_space.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Verdict {
   std::vector<Violation> violations;  // in the order of tasks, replicas and stages; then devices, then nodes
@@ -37,4 +37,4 @@ struct Verdict {
                                   const Coefficients& coefficients, std::string_view framework = kAny,
                                   const Pins& pins = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -1,6 +1,6 @@
 #include "planner/verify/violation.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 std::string describe(const Violation& violation) {
   return violation.rule + " at " + violation.where + ": " + violation.message;
@@ -14,4 +14,4 @@ std::string place_of(const std::string& task, std::size_t replica, std::size_t s
   return place_of(task, replica) + ", stage " + std::to_string(stage);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

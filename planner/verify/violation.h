@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The rules, as in Violation::rule. C1 to C3 are the constraints of HetRL, section 3.1.
 namespace rules {
@@ -46,4 +46,4 @@ struct Violation {
 [[nodiscard]] std::string place_of(const std::string& task, std::size_t replica);
 [[nodiscard]] std::string place_of(const std::string& task, std::size_t replica, std::size_t stage);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 struct Matrix {
@@ -34,8 +34,9 @@ std::vector<Matrix> attention_matrices(const Model& model) {
     all = {{hidden, query}};
   }
   all.push_back({hidden, 1.0 * latent.kv_rank + latent.rope_dim});
-  all.push_back({1.0 * latent.kv_rank, 2 * heads * dim});  // keys and values
-  all.push_back({heads * dim, hidden});
+  const double value_dim = latent.value_dim > 0 ? latent.value_dim : dim;
+  all.push_back({1.0 * latent.kv_rank, heads * (dim + value_dim)});  // keys and values
+  all.push_back({heads * value_dim, hidden});
   return all;
 }
 
@@ -178,4 +179,4 @@ Copies copies_of(const PlannedTask& task, const Stage& stage) {
   return {parts, std::max(1.0, holders / static_cast<double>(expert_devices(task, stage)))};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

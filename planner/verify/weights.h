@@ -6,7 +6,7 @@
 
 #include "planner/verify/planned_task.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Numbers of parameters. Routed experts are separate: they are split over their own devices and may be stored
 // in their own format.
@@ -39,4 +39,4 @@ struct Copies {
 
 [[nodiscard]] Copies copies_of(const PlannedTask& task, const Stage& stage);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

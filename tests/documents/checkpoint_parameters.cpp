@@ -87,6 +87,7 @@ const std::map<std::string, Rule>& rules() {
       {"qwen2_vl", qwen2},
       {"qwen2_5_vl", qwen2},
       {"mimo", qwen2},
+      {"seed_oss", qwen2},
       // A gate of the shared expert: one weight per hidden dimension and layer.
       {"qwen2_moe",
        [](const Model& m, const Json&) { return two_norms(m) + qkv_biases(m) + 1.0 * m.layers * m.hidden; }},
@@ -111,6 +112,7 @@ const std::map<std::string, Rule>& rules() {
       {"nemotron", [](const Model& m, const Json&) { return 2 * two_norms(m); }},  // LayerNorm with biases
       {"deepseek_v2", [](const Model& m, const Json&) { return two_norms(m) + latent_norms(m); }},
       {"deepseek_v3", deepseek},
+      {"glm4_moe_lite", deepseek},
       {"kimi_k2", deepseek},
       {"glm4_moe", glm_moe},
   };

@@ -157,6 +157,13 @@ TEST(ModelTest, LatentAttention) {
   // Scores over 2 + 1 dimensions of a head and values of 2; decoding on the compressed vector, 3 + 1 and 3.
   EXPECT_EQ(model.layer_flop(10).attention, 2 * 100 * 4 * 5);
   EXPECT_EQ(model.decode_layer_flop(7).attention, 2 * 7 * 4 * 7);
+  // Values of 3 dimensions a head, as GLM-4.7-Flash has them wider than its keys: keys and values 3 * (8 + 12),
+  // output 12 * 8.
+  model.latent_attention->value_dim = 3;
+  EXPECT_EQ(model.attention_parameters(), 100 + 32 + 60 + 96);
+  EXPECT_EQ(model.layer_flop(10).attention, 2 * 100 * 4 * 6);
+  EXPECT_EQ(model.decode_layer_flop(7).attention, 2 * 7 * 4 * 7);
+  EXPECT_EQ(model.kv_cache_elements_per_token(), 3 + 1);
 }
 
 // 4 experts of 5, 2 active, shared ones of 6: router 32, shared 3 * 8 * 6. One dense layer of three.

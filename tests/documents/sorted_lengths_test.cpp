@@ -100,6 +100,25 @@ TEST(SortedLengths, AllTogetherAreTheDistribution) {
   EXPECT_TRUE(SortedLengths(batch_of(8, fixed_length(3), fixed_length(5))).is_fixed());
 }
 
+// A place stands for several sequences.
+TEST(SortedLengths, PartsOfAVeryLargeBatchAreThoseOfASmallerOne) {
+  const Lengths prompt = lognormal(300, 0.7, 2000), response = lognormal(700, 0.9, 4096);
+  const SortedLengths large(batch_of(9'000'001, prompt, response)), small(batch_of(10'000, prompt, response));
+  const auto at = [](double share, const SortedLengths& of) {
+    return static_cast<int>(share * of.sequences());
+  };
+  EXPECT_EQ(large.sequences(), 9'000'001);
+  for (const double from : {0.0, 0.2, 0.5, 0.9}) {
+    const double mean = small.mean_tokens(at(from, small), at(from + 0.1, small));
+    EXPECT_NEAR(large.mean_tokens(at(from, large), at(from + 0.1, large)), mean, 2e-3 * mean);
+    const double square = small.mean_square_tokens(at(from, small), at(from + 0.1, small));
+    EXPECT_NEAR(large.mean_square_tokens(at(from, large), at(from + 0.1, large)), square, 2e-3 * square);
+    EXPECT_NEAR(large.longest(at(from + 0.1, large)), small.longest(at(from + 0.1, small)), 2);
+  }
+  EXPECT_EQ(large.longest(large.sequences()), 2000 + 4096);
+  EXPECT_GT(large.tokens(0, 1), 0);
+}
+
 double drawn(const Lengths& lengths, std::mt19937_64& random) {
   std::lognormal_distribution<double> draw(std::log(lengths.median), lengths.sigma);
   return std::min(draw(random), lengths.max);

@@ -80,7 +80,10 @@ Model random_model(Draw& draw, bool value_head) {
               dense = draw.chance(0.6) ? 0 : draw.number(0, model.layers - 1);
     model.experts = Experts{count, draw.number(1, 3), draw.one_of<int>({12, 24}), shared, dense};
   }
-  if (draw.chance(0.2)) model.latent_attention = LatentAttention{draw.number(0, 3), draw.number(1, 4), 2};
+  if (draw.chance(0.2)) {
+    const int query_rank = draw.number(0, 3), kv_rank = draw.number(1, 4);
+    model.latent_attention = LatentAttention{query_rank, kv_rank, 2, query_rank == 1 ? 5 : 0};
+  }
   if (!model.latent_attention && model.layers > 1 && draw.chance(0.2)) {
     const int keys = draw.one_of<int>({1, 4, 12});
     model.linear_attention = LinearAttention{draw.number(1, model.layers - 1),
