@@ -6,9 +6,9 @@
 //
 // The appendix closes the inner maximum of the first two lines before C_pp and C_hbm; we take the maximum over
 // stages of the whole sum, as its training line does. Our terms are added where they occur: traffic, context
-// and expert parallelism, gathered weights and the host's overhead in the stage's sum, pipeline fill and
-// serialization with the bubble, offloading after the stages, the wait for longer sequences of other replicas
-// after these, the wait for stragglers after the replicas, the optimizer after the data-parallel all-reduce.
+// and expert parallelism, gathered weights, the host's overhead and the wait for longer sequences of other
+// replicas in the stage's sum, pipeline fill and serialization with the bubble, offloading after the stages, the
+// wait for stragglers after the replicas, the optimizer after the data-parallel all-reduce.
 // Equivalent replicas (symmetry.h) are evaluated once.
 #pragma once
 
@@ -35,7 +35,7 @@
 #include "costmodel/terms/uneven_lengths.h"
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // terms_s sum to time_s; they are those of the critical replica and stage.
 template <typename T>
@@ -49,7 +49,7 @@ struct TaskCost {
   [[nodiscard]] const T& term(Term t) const { return terms_s[static_cast<std::size_t>(t)]; }
 };
 
-namespace detail {
+namespace task_parts {
 
 // The sum inside the inner maximum, term by term.
 template <typename T>
@@ -67,10 +67,11 @@ template <typename T>
   T device(0.0);
   for (const T& term : cost.terms_s) device += term;
   cost.term(Term::overhead) = terms::host_overhead_s(s, device);
+  cost.term(Term::uneven_lengths) = terms::uneven_lengths_s(s, device, cost.term(Term::weight_gather));
   cost.term(Term::pipeline_parallel) = terms::pipeline_parallel_s(s);
   if (s.is_generation()) cost.term(Term::decode) = terms::decode_s(s);
-  cost.time_s =
-      device + cost.term(Term::overhead) + cost.term(Term::pipeline_parallel) + cost.term(Term::decode);
+  cost.time_s = device + cost.term(Term::overhead) + cost.term(Term::uneven_lengths) +
+                cost.term(Term::pipeline_parallel) + cost.term(Term::decode);
   return cost;
 }
 
@@ -107,7 +108,6 @@ template <typename T>
     }
   }
   add(slowest, Term::offload, offloaded);
-  add(slowest, Term::uneven_lengths, terms::uneven_lengths_s(problem, task, work, slowest.time_s));
   add(slowest, Term::overhead, terms::task_overhead_s(problem, task, work, slowest.time_s));
   return slowest;
 }
@@ -145,19 +145,19 @@ template <typename T>
   return slowest;
 }
 
-}  // namespace detail
+}  // namespace task_parts
 
 template <typename T>
 [[nodiscard]] TaskCost<T> task_cost(const Problem<T>& problem, const TaskWork& task) {
-  TaskCost<T> slowest = detail::slowest_replica_cost(problem, task);
-  detail::add(slowest, Term::stragglers, terms::stragglers_s(problem, task, slowest.time_s));
+  TaskCost<T> slowest = task_parts::slowest_replica_cost(problem, task);
+  task_parts::add(slowest, Term::stragglers, terms::stragglers_s(problem, task, slowest.time_s));
   if (task.kind() == TaskKind::training) {
     constexpr double kBackwardShare = 2.0 / 3.0;  // share of forward and backward
     const T backward = kBackwardShare * slowest.term(Term::compute);
-    detail::add(slowest, Term::data_parallel, terms::data_parallel_s(problem, task, backward));
-    detail::add(slowest, Term::optimizer, detail::slowest_optimizer_s(problem, task));
+    task_parts::add(slowest, Term::data_parallel, terms::data_parallel_s(problem, task, backward));
+    task_parts::add(slowest, Term::optimizer, task_parts::slowest_optimizer_s(problem, task));
   }
   return slowest;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

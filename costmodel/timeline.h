@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "sextant/ids.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // T is double for planning and ceres::Jet for exact derivatives. `devices` must outlive the simulation.
 template <typename T>
@@ -28,8 +28,6 @@ struct TimedSpan {
 
 [[nodiscard]] bool share_a_device(const std::set<DeviceId>& a, const std::set<DeviceId>& b);
 
-namespace detail {
-
 // Returns the task that became ready first among those whose parents have ended; ties go to the earlier one.
 template <typename T>
 [[nodiscard]] std::size_t next_ready(const std::vector<int>& waiting_for, const std::vector<T>& ready_s) {
@@ -39,8 +37,6 @@ template <typename T>
   }
   return next;
 }
-
-}  // namespace detail
 
 // Returns spans by task. Ready tasks are taken in the order of their ready time, then of their position, as in
 // the algorithm's priority queue. The graph must be acyclic.
@@ -53,7 +49,7 @@ template <typename T>
   std::vector<std::size_t> done;
   for (std::size_t t = 0; t < n; ++t) waiting_for[t] = static_cast<int>(tasks[t].after.size());
   while (done.size() < n) {
-    const std::size_t next = detail::next_ready(waiting_for, ready_s);
+    const std::size_t next = next_ready(waiting_for, ready_s);
     SEXTANT_CHECK(next < n);
     T start = ready_s[next];
     // A device is free when the last of its tasks has ended.
@@ -85,4 +81,4 @@ template <typename T>
   return end;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -12,7 +12,7 @@
 #include "lab/claims/families.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds{"at_most", "at_least", "between"};
@@ -145,14 +145,13 @@ struct Held {
   std::string_view name;
   double value;
 };
-constexpr std::array<Held, 9> kHeld{{
+constexpr std::array<Held, 8> kHeld{{
     {"generation.leave_one_gpu_out", 0.155},
     {"rl.iterations.leave_one_model_out", 0.205},
     {"tracer.eager.first_host.median", 0.035},
     {"tracer.eager.second_host", 0.33},
     {"tracer.launches", 0.175},
     {"training.leave_one_model_out", 0.112},
-    {"verl.tasks.leave_one_run_out", 0.13},
     {"vtrain.leave_hidden_out", 0.107},
     {"vtrain.leave_tp8_out", 0.20},
 }};
@@ -307,4 +306,4 @@ Runs joined(const std::vector<Runs>& parts) {
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -8,7 +8,7 @@
 #include "costmodel/terms/memory.h"
 #include "costmodel/terms/weight_sync.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 int total_of(const std::vector<int>& parts) {
@@ -132,11 +132,11 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
   const TaskWork task =
       work_of_first_replica(*task_, plan, sync_problem_->workflow, sync_problem_->cluster(), sorted_);
   ReplicaValue value;
-  const TaskCost<double> cost = detail::replica_cost(*sync_problem_, task, 0);
+  const TaskCost<double> cost = task_parts::replica_cost(*sync_problem_, task, 0);
   value.time_s = cost.time_s;
   value.compute_s = cost.term(Term::compute);
   value.micro_batches = task.replicas.front().micro_batches;
-  if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*sync_problem_, task);
+  if (is_training()) value.optimizer_s = task_parts::slowest_optimizer_s(*sync_problem_, task);
   if (sync_problem_->cluster().has_trunks())
     value.trunk_loads =
         std::make_shared<const terms::TrunkLoads<double>>(terms::trunk_loads(*sync_problem_, task, 0));
@@ -157,8 +157,9 @@ std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<cons
   std::vector<StageTime> times;
   times.reserve(shape.layers.size());
   for (int j = 0; j < shape.pipeline_parallel(); ++j) {
-    const double time_s = detail::stage_cost(StageOfTask<double>{*sync_problem_, task, 0, j}).time_s;
-    const double with_one_more_s = detail::stage_cost(StageOfTask<double>{*sync_problem_, grown, 0, j}).time_s;
+    const double time_s = task_parts::stage_cost(StageOfTask<double>{*sync_problem_, task, 0, j}).time_s;
+    const double with_one_more_s =
+        task_parts::stage_cost(StageOfTask<double>{*sync_problem_, grown, 0, j}).time_s;
     times.push_back({time_s, with_one_more_s - time_s});
   }
   return times;
@@ -168,11 +169,11 @@ ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t>
   const TaskPlan plan = task_plan(shape, devices, execution(shape), total_of(shape.sequences));
   const TaskWork task = work(plan);
   ReplicaValue value;
-  const TaskCost<double> slowest = detail::slowest_replica_cost(*sync_problem_, task);
+  const TaskCost<double> slowest = task_parts::slowest_replica_cost(*sync_problem_, task);
   value.time_s = slowest.time_s;
   value.compute_s = slowest.term(Term::compute);
   value.micro_batches = task.replicas.front().micro_batches;
-  if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*sync_problem_, task);
+  if (is_training()) value.optimizer_s = task_parts::slowest_optimizer_s(*sync_problem_, task);
   add_sync(task, value);
   add_memory(task, true, value);
   return value;
@@ -203,4 +204,4 @@ double TaskModel::reductions_s(const Shape& shape, std::span<const std::uint16_t
   return terms::data_parallel_s(*sync_problem_, work(plan), 0.0);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 #include "costmodel/iteration.h"
 #include "planner/search/search_run.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 Costing::Costing(const PlanRequest& request, Workflow workflow)
     : request_(request), workflow_(std::move(workflow)), rooms_(free_memory_by_device(request)) {
@@ -59,7 +59,7 @@ double Costing::state_bytes(int task) const {
 
 double Costing::first_replica_s(int task, const TaskPlan& plan) const {
   const TaskWork work = work_of_first_replica(this->task(task), plan, workflow_, cluster());
-  return detail::replica_cost(*sync_problem_, work, 0).time_s;
+  return task_parts::replica_cost(*sync_problem_, work, 0).time_s;
 }
 
 std::vector<PlacedTask<double>> Costing::placed(const Choices& choices) const {
@@ -132,4 +132,4 @@ std::vector<DeviceId> device_ids(const std::vector<std::uint16_t>& devices) {
   return ids;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

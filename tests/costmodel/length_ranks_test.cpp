@@ -42,7 +42,7 @@ TEST_P(LengthRanks, EachReplicaHasItsOwnLengths) {
         longs(name, by_length(GetParam()), all_of(6));
     ASSERT_EQ(dealt.task.classes.size(), 2U);
     const auto cost = [](const TermCase& of, int of_class) {
-      return detail::replica_cost(of.problem(), of.task, of_class).time_s;
+      return task_parts::replica_cost(of.problem(), of.task, of_class).time_s;
     };
     ASSERT_EQ(shorts.task.classes.size(), 2U);
     EXPECT_DOUBLE_EQ(cost(dealt, 0), cost(shorts, 0));

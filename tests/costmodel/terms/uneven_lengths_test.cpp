@@ -89,14 +89,58 @@ TEST(UnevenLengths, WhatToolsReturnIsPartOfASequence) {
   EXPECT_NEAR(share_of(with_tools), 0.5 * share_of(without), 1e-12);  // a variance from squares
 }
 
-TEST(UnevenLengths, AShareOfTheReplicasWork) {
+double stage_s(const TermCase& training, Term term) { return task_parts::stage_cost(training.at()).term(term); }
+
+TEST(UnevenLengths, AShareOfTheDevicesWork) {
+  TermCase training(kTraining, packed_replicas(), uneven());
+  const double before = task_parts::stage_cost(training.at()).time_s;
+  training.set(uneven_lengths_weight, 0.5);
+  EXPECT_DOUBLE_EQ(stage_s(training, Term::uneven_lengths),
+                   0.5 * share_of(training) * stage_s(training, Term::compute));
+  EXPECT_DOUBLE_EQ(task_parts::stage_cost(training.at()).time_s,
+                   before + stage_s(training, Term::uneven_lengths));
+}
+
+// A replica that is slow in every stage has a longer bubble, too.
+TEST(UnevenLengths, TheBubbleGrowsAsTheStagesDo) {
   TermCase training(kTraining, packed_replicas(), uneven());
   const TaskCost<double> before = task_cost(training.problem(), training.task);
-  training.set(uneven_lengths_weight, 0.5);
+  training.set(uneven_lengths_weight, 1);
   const TaskCost<double> after = task_cost(training.problem(), training.task);
-  const double work = before.time_s - before.term(Term::data_parallel);
-  EXPECT_DOUBLE_EQ(after.term(Term::uneven_lengths), 0.5 * share_of(training) * work);
-  EXPECT_DOUBLE_EQ(after.time_s, before.time_s + after.term(Term::uneven_lengths));
+  ASSERT_GT(before.term(Term::bubble), 0);
+  EXPECT_NEAR(after.term(Term::bubble) / before.term(Term::bubble), 1 + share_of(training), 1e-9);
+}
+
+// Every replica's host takes the same time for a micro-batch, however long its sequences are.
+TEST(UnevenLengths, TheHostsTimeDoesNotGrow) {
+  TermCase training(kTraining, packed_replicas(3), uneven());
+  training.set(uneven_lengths_weight, 1);
+  const double wait = stage_s(training, Term::uneven_lengths);
+  ASSERT_GT(wait, 0);
+  training.set(layer_overhead_s, 1000);  // host and device one after the other
+  EXPECT_NEAR(stage_s(training, Term::uneven_lengths), wait, 1e-9);
+  training.set(host_sharing, 0.95);  // the device waits for its host all the time
+  EXPECT_LT(stage_s(training, Term::uneven_lengths), 0.01 * wait);
+}
+
+// More tokens are more micro-batches.
+TEST(UnevenLengths, AllOfAStageGrowsIfMicroBatchesAreFilled) {
+  TaskPlan filled = packed_replicas();
+  filled.execution.micro_batch_tokens = 21;
+  TermCase training(kTraining, filled, uneven());
+  training.set(uneven_lengths_weight, 1);
+  training.set(layer_overhead_s, 1000);
+  ASSERT_GT(stage_s(training, Term::overhead), 0);
+  EXPECT_DOUBLE_EQ(stage_s(training, Term::uneven_lengths),
+                   share_of(training) * (stage_s(training, Term::compute) + stage_s(training, Term::overhead)));
+}
+
+TEST(UnevenLengths, GatheringOfWeightsDoesNotGrow) {
+  TermCase training(kTraining, packed_replicas(3), uneven());
+  training.set(uneven_lengths_weight, 1);
+  ASSERT_GT(stage_s(training, Term::weight_gather), 0);
+  EXPECT_DOUBLE_EQ(stage_s(training, Term::uneven_lengths),
+                   share_of(training) * stage_s(training, Term::compute));
 }
 
 }  // namespace
