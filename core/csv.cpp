@@ -1,6 +1,7 @@
 #include "core/csv.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -8,7 +9,7 @@
 #include "core/text.h"
 #include "sextant/document.h"
 
-namespace sextant {
+namespace sextant::inline core {
 namespace {
 
 std::string place_in(const std::string& file, int line) { return file + ":" + std::to_string(line); }
@@ -307,4 +308,20 @@ CsvTable parse_csv(std::string_view text, const std::string& file) {
 
 CsvTable load_csv(const std::filesystem::path& file) { return parse_csv(read_text_file(file), file.string()); }
 
-}  // namespace sextant
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::string exact_number(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return std::string(text.data(), end);
+}
+
+}  // namespace sextant::inline core

@@ -25,7 +25,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline core {
 
 // A row with the names of its columns; cheap to copy, and it may outlive its table.
 class CsvRow {
@@ -100,4 +100,9 @@ class CsvTable {
 // Reads the whole file; throws Error(bad_input) if it cannot be opened.
 [[nodiscard]] CsvTable load_csv(const std::filesystem::path& file);
 
-}  // namespace sextant
+// A field as it is written: in double quotes if it has a comma, a quote or the end of a line.
+[[nodiscard]] std::string csv_field(const std::string& text);
+// The shortest text that reads back as the same double.
+[[nodiscard]] std::string exact_number(double value);
+
+}  // namespace sextant::inline core

@@ -10,6 +10,7 @@
 #include "cli/shared/notes.h"
 #include "reports/export/cluster_diagram.h"
 #include "reports/export/coefficients_export.h"
+#include "reports/export/plan_export.h"
 #include "sextant/document.h"
 #include "sextant/error.h"
 
@@ -94,7 +95,7 @@ int print_script(const ExportedScript& script, const std::string& out) {
   std::string names;
   for (const std::string& name : trainer_names()) names += (names.empty() ? "" : ", ") + name;
   throw_bad_input(options.document + " is " + what + ": --to " + names +
-                  " write plans, json, csv and header coefficients, mermaid and graphviz clusters");
+                  " and csv write plans, json, csv and header coefficients, mermaid and graphviz clusters");
 }
 
 int run(const Options& options) {
@@ -110,7 +111,9 @@ int run(const Options& options) {
     if (is_for_plan) refuse_form(options, "no plan");
     return export_coefficients(options);
   }
-  const std::string made_for = load_document<Plan>(options.document).content.framework;
+  const Plan plan = load_document<Plan>(options.document).content;
+  if (options.to == "csv") return print_export(plan_as_csv(plan), options.out);
+  const std::string& made_for = plan.framework;
   const std::string to = options.to.empty() && is_trainer(made_for) ? made_for : options.to;
   if (to.empty() || is_form(to)) refuse_form(options, "a plan");
   const bool has_cluster = !options.inputs.cluster.empty() || !options.inputs.cluster_in_words.gpus.empty();
@@ -129,9 +132,10 @@ int run(const Options& options) {
 
 void add_export(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("export",
-                                           "A plan as a script of a framework or an inference server; "
-                                           "coefficients as JSON, CSV or C++; a cluster drawn");
+  const Command command =
+      line.add_command("export",
+                       "A plan as a script of a framework or an inference server, or as CSV; "
+                       "coefficients as JSON, CSV or C++; a cluster drawn");
   command.add_option("document", options->document, "Plan, coefficients or cluster document").required();
   std::vector<std::string> names(kForms.begin(), kForms.end());
   names.insert(names.end(), kDiagrams.begin(), kDiagrams.end());

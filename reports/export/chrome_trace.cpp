@@ -7,7 +7,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr double kMicroseconds = 1e6;  // in a second
@@ -96,4 +96,4 @@ Json chrome_trace(const Prediction& prediction, const Cluster& cluster) {
   return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

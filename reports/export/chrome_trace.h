@@ -11,9 +11,9 @@
 #include "sextant/json.h"
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The cluster must be the prediction's.
 [[nodiscard]] Json chrome_trace(const Prediction& prediction, const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

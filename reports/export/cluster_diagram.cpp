@@ -8,7 +8,7 @@
 
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 struct Box {
@@ -250,4 +250,4 @@ std::string cluster_as_graphviz(const Cluster& cluster) {
   return out + "}\n";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

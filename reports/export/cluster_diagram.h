@@ -9,9 +9,9 @@
 
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::string cluster_as_mermaid(const Cluster& cluster);
 [[nodiscard]] std::string cluster_as_graphviz(const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -1,14 +1,13 @@
 #include "reports/export/coefficients_export.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <charconv>
 #include <set>
 
+#include "core/csv.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::vector<std::string> device_types_of(const Coefficients& coefficients) {
@@ -19,25 +18,8 @@ std::vector<std::string> device_types_of(const Coefficients& coefficients) {
   return {types.begin(), types.end()};
 }
 
-// Shortest text that reads back as the same double.
-std::string exact(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return std::string(text.data(), end);
-}
-
+std::string exact(double value) { return exact_number(value); }
 std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
-
-// RFC 4180.
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
 
 // A name that C++ takes: letters, digits and underscores.
 std::string identifier(const std::string& text) {
@@ -72,8 +54,8 @@ std::string coefficients_as_csv(const Coefficients& coefficients) {
   std::string out = "name,unit,device_type,framework,value,low,high,prior,standard_error,identified,at_bound\n";
   for (const Coefficient& entry : coefficients.values) {
     const CoefficientSpec& spec = spec_of(entry.id);
-    out += std::string(spec.name) + "," + std::string(spec.unit) + "," + quoted(entry.device_type) + "," +
-           quoted(entry.framework) + "," + exact(entry.value) + "," + exact(entry.low) + "," +
+    out += std::string(spec.name) + "," + std::string(spec.unit) + "," + csv_field(entry.device_type) + "," +
+           csv_field(entry.framework) + "," + exact(entry.value) + "," + exact(entry.low) + "," +
            exact(entry.high) + "," + exact(entry.prior) + "," + exact(entry.standard_error) + "," +
            (entry.identified ? "true" : "false") + "," + (entry.at_bound ? "true" : "false") + "\n";
   }
@@ -106,4 +88,4 @@ std::string coefficients_as_header(const Coefficients& coefficients, std::string
   return out + "\n}  // namespace sextant_coefficients\n";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

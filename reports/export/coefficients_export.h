@@ -7,7 +7,7 @@
 
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // {"training_efficiency": {"unit": "1", "*": 0.52, "H100-SXM": 0.55}, ...}: every coefficient of the table,
 // resolved for the framework, for all device types and for each that the document distinguishes.
@@ -20,4 +20,4 @@ namespace sextant {
 // Returns a self-contained header: namespace sextant_coefficients, a constexpr double per value and type.
 [[nodiscard]] std::string coefficients_as_header(const Coefficients& coefficients, std::string_view framework);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

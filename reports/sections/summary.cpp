@@ -6,7 +6,7 @@
 #include "reports/sections/sections.h"
 #include "reports/sections/warnings.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 void add_accuracy(FactList& facts, const Accuracy& accuracy) {
@@ -50,6 +50,17 @@ void add_prediction(FactList& facts, const ReportInput& input) {
                            {format_number(prediction.sequences_per_s) + " / s", prediction.sequences_per_s},
                            "sequences of workflow " + prediction.workflow});
   }
+}
+
+// The one number that a search document has of a prediction.
+void add_time_of_search(Section& section, FactList& facts, const SearchRecord& search) {
+  if (search.outcome != PlanOutcome::found) return;
+  facts.facts.push_back(
+      {"Predicted iteration", seconds_cell(search.iteration_s), "of the plan that was found"});
+  section.blocks.emplace_back(
+      Text{"Times of the tasks, memory and the interval are in the plan's prediction: sextant plan "
+           "--prediction FILE, "
+           "given to this report too."});
 }
 
 void add_search(FactList& facts, const SearchRecord& search) {
@@ -133,7 +144,10 @@ std::optional<Section> summary_section(const ReportInput& input) {
     const Plan& plan = input.plan->content;
     facts.facts.push_back({"Plan", plan.name.empty() ? Cell("unnamed") : Cell(plan.name), ""});
   }
-  if (input.search) add_search(facts, input.search->content);
+  if (input.search) {
+    if (!input.prediction) add_time_of_search(section, facts, input.search->content);
+    add_search(facts, input.search->content);
+  }
   if (input.runs) add_runs(facts, input.runs->content);
   if (input.cluster) add_cluster(facts, input.cluster->content);
   if (!facts.facts.empty()) section.blocks.emplace_back(std::move(facts));
@@ -150,4 +164,4 @@ std::optional<Section> summary_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -179,6 +179,9 @@ TEST_F(ExportedPlan, TheKindOfTheDocumentDecides) {
   const Printed no_plan = run_sextant({"export", data("coefficients.json"), "--to", "verl"});
   EXPECT_EQ(no_plan.exit_code, 2);
   EXPECT_THAT(no_plan.err, HasSubstr("is no plan"));
+  const Printed table = run_sextant({"export", folder_.file("plan.json"), "--to", "csv"});
+  EXPECT_EQ(table.exit_code, 0);
+  EXPECT_THAT(table.out, StartsWith("task,replica,"));
   const Printed csv = run_sextant({"export", data("coefficients.json"), "--to", "csv"});
   EXPECT_EQ(csv.exit_code, 0);
   EXPECT_THAT(csv.out, StartsWith("name,"));

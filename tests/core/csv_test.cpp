@@ -143,6 +143,14 @@ TEST(CsvTest, RefusesABadHeader) {
   EXPECT_EQ(refusal_of([] { (void)parse("a,b,a\n"); }), "runs.csv:1: two columns are named \"a\"");
 }
 
+TEST(CsvTest, WrittenFieldsReadBack) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field("a, \"b\""), "\"a, \"\"b\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(exact_number(0.1), "0.1");
+  EXPECT_EQ(exact_number(3), "3");
+}
+
 TEST(CsvTest, NamesTheFileItLoaded) {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "t.csv";

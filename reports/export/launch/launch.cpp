@@ -6,7 +6,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::string comment(const std::string& text) { return "# " + as_comment(text) + "\n"; }
@@ -134,4 +134,4 @@ std::vector<NodeLine> lines_of_nodes(std::string_view script, const Cluster& clu
 
 ShellVariable node_variable() { return {"NODE", "name of this node, as in the cluster", "$(hostname -s)"}; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

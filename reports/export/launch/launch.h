@@ -11,7 +11,7 @@
 
 #include "reports/export/trainers/dialects.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct LaunchProblem {
   const Workflow& workflow;
@@ -75,4 +75,4 @@ struct NodeLine {
 [[nodiscard]] LaunchDialect ray_launch();
 [[nodiscard]] LaunchDialect slurm_launch();
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -8,7 +8,7 @@
 #include "reports/export/trainers/setting_rows.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kTrained = task_names::kActorTraining;
@@ -209,4 +209,4 @@ void read_megatron(std::string_view script, const LaunchProblem& problem, Plan& 
 
 LaunchDialect megatron_launch() { return {"megatron", "core_v0.19.0", write_megatron, read_megatron}; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

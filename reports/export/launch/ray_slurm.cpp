@@ -12,7 +12,7 @@
 #include "reports/export/launch/launch.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 struct RayNode {
@@ -144,4 +144,4 @@ LaunchDialect ray_launch() { return {"ray", "2", write_ray, nullptr}; }
 
 LaunchDialect slurm_launch() { return {"slurm", "24.05", write_slurm, nullptr}; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

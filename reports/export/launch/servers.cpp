@@ -13,7 +13,7 @@
 #include "reports/export/trainers/setting_rows.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr int kFirstPort = 8000, kInitPort = 20000;
@@ -424,4 +424,4 @@ LaunchDialect sglang_launch() {
           }};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -11,7 +11,7 @@
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // A model with workers of its own, and its tasks; the first one decides the layout.
@@ -433,4 +433,4 @@ Dialect areal_megatron_dialect() {
   return {"areal", "areal-megatron", SettingForm::hydra, areal_rules, areal_refusal, write_areal, read_areal};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

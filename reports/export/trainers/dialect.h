@@ -15,7 +15,7 @@
 #include "sextant/framework_profile.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The documents beside the plan, from whichever source.
 struct TrainerProblem {
@@ -54,4 +54,4 @@ struct Dialect {
   void (*read)(const TrainerSettings& settings, const TrainerProblem& problem, TrainerConfig& config);
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

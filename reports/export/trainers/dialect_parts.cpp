@@ -8,7 +8,7 @@
 #include "reports/export/trainers/script_comments.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // The GPUs of each node that no pool has.
@@ -295,4 +295,4 @@ bool has_uneven_ends(const TrainerTask& task) {
          task.stage_layers != even_stages(layers, task.pipeline_parallel);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

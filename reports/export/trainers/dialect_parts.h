@@ -6,7 +6,7 @@
 
 #include "reports/export/trainers/dialect.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Longest prompt and response of the workflow, in whole tokens.
 [[nodiscard]] int max_prompt_tokens(const Workflow& workflow);
@@ -104,4 +104,4 @@ void keep_batch_within_step(TaskPlan& engine);
 // True if all stages but the first and the last have equally many layers and these two differ from them.
 [[nodiscard]] bool has_uneven_ends(const TrainerTask& task);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -9,7 +9,7 @@
 #include "reports/export/trainers/script_comments.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::string line(const std::string& text) { return "# " + as_comment(text) + "\n"; }
@@ -219,4 +219,4 @@ Plan read_exported(std::string_view script, const TrainerProblem& problem, const
                           pools_of(comments, problem.cluster));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -10,7 +10,7 @@
 
 #include "reports/export/trainers/dialect.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::span<const Dialect> dialect_table();
 [[nodiscard]] const Dialect* find_dialect(std::string_view profile);  // null: no exporter
@@ -101,4 +101,4 @@ struct ArealDegrees {
 // something else.
 [[nodiscard]] std::vector<int> listed_devices(std::string_view text, const std::string& place);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

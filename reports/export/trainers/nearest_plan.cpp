@@ -16,7 +16,7 @@
 #include "reports/export/trainers/replica_shape.h"
 #include "reports/export/trainers/trainer_config.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // Members of an execution that belong to the layout of a task.
@@ -565,4 +565,4 @@ NearestPlan nearest_plan(const Plan& plan, const Workflow& workflow, const Clust
   return Nearest(plan, workflow, cluster, profile, rules).find();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -10,7 +10,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The limits of a dialect that its profile does not state.
 struct DialectRules {
@@ -48,4 +48,4 @@ struct NearestPlan {
 // Empty: it has them all.
 [[nodiscard]] std::string missing_degrees(const TaskPlan& task, TaskKind kind, const FrameworkProfile& profile);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

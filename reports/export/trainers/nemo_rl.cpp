@@ -4,7 +4,7 @@
 #include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kNemoVllm = "policy.generation.vllm_cfg.";
@@ -404,4 +404,4 @@ Dialect nemo_rl_megatron_dialect() {
           nemo_rl_refusal, write_nemo_rl,      read_nemo_rl};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -5,7 +5,7 @@
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // A model with GPUs of its own, or shared ones, and its tasks.
@@ -325,4 +325,4 @@ Dialect openrlhf_dialect() {
           openrlhf_refusal, write_openrlhf, read_openrlhf};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

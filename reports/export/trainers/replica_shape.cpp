@@ -6,7 +6,7 @@
 
 #include "reports/export/trainers/trainer_config.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 int layers_of(const Replica& replica) {
   return std::accumulate(replica.stages.begin(), replica.stages.end(), 0,
@@ -52,4 +52,4 @@ std::vector<int> allowed_stages(const std::vector<int>& layers, StageRule rule) 
   return best.empty() ? even_stages(total, stages) : best;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -7,7 +7,7 @@
 #include "sextant/framework_profile.h"
 #include "sextant/plan.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The number of stages and the width of each.
 struct ReplicaShape {
@@ -29,4 +29,4 @@ struct ReplicaShape {
 // need another number of stages, which is the caller's matter: the layers are returned as they are.
 [[nodiscard]] std::vector<int> allowed_stages(const std::vector<int>& layers, StageRule rule);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -17,7 +17,7 @@
 #include "reports/export/trainers/setting_rows.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 struct RollRole {
@@ -634,4 +634,4 @@ std::vector<int> listed_devices(std::string_view text, const std::string& place)
   return numbers;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -9,7 +9,7 @@
 #include "reports/export/trainers/trainer_settings.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr std::string_view kPlanComment = "# Plan: ", kClusterComment = "# Cluster: ",
@@ -169,4 +169,4 @@ std::vector<GpuPool> pools_of(const ScriptComments& comments, const Cluster& clu
   return pools;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

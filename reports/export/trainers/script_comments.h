@@ -9,7 +9,7 @@
 #include "reports/export/trainers/trainer_config.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct ScriptComments {
   std::string plan;                           // its name; empty: the script was not exported
@@ -31,4 +31,4 @@ struct ScriptComments {
 // the order of their names. Throws Error(bad_input) if the cluster does not have the GPUs.
 [[nodiscard]] std::vector<GpuPool> pools_of(const ScriptComments& comments, const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

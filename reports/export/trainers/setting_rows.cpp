@@ -4,7 +4,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 Json value_of(Says says, const TrainerTask& task) {
@@ -137,4 +137,4 @@ void read_rows(std::span<const SettingRow> rows, const std::string& root, const 
   for (const SettingRow& row : rows) take(row, root + std::string(row.key), settings, task);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -9,7 +9,7 @@
 #include "reports/export/trainers/trainer_config.h"
 #include "reports/export/trainers/trainer_settings.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The meaning of a key.
 enum class Says {
@@ -47,4 +47,4 @@ void write_rows(std::span<const SettingRow> rows, const std::string& root, const
 void read_rows(std::span<const SettingRow> rows, const std::string& root, const TrainerSettings& settings,
                TrainerTask& task);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -10,7 +10,7 @@
 #include "reports/export/trainers/dialect_parts.h"
 #include "reports/export/trainers/dialects.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 const std::string kSkyEngine = "generator.inference_engine.";
@@ -436,4 +436,4 @@ Dialect skyrl_megatron_dialect() {
   return {"skyrl", "skyrl-megatron", SettingForm::hydra, sky_rules, skyrl_refusal, write_skyrl, read_skyrl};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -8,7 +8,7 @@
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kSlimeEngine = task_names::kActorGeneration;
@@ -471,4 +471,4 @@ Dialect miles_dialect() {
   return {"miles", "miles", SettingForm::flags, slime_rules, slime_refusal, write_slime, read_slime};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

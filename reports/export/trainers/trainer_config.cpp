@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "sextant/task_choices.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr double kFractionDigits = 1000;
@@ -167,4 +167,4 @@ double smallest_memory_bytes(const std::vector<DeviceId>& devices, const Cluster
   return bytes;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -12,7 +12,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // GPUs that one or more tasks use together. Every node of a pool has equally many of them.
 struct GpuPool {
@@ -97,4 +97,4 @@ inline constexpr double kEngineWorkspaceFraction = 0.03;
 // The memory of the smallest of these devices.
 [[nodiscard]] double smallest_memory_bytes(const std::vector<DeviceId>& devices, const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

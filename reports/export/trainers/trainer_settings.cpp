@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 [[noreturn]] void fail_setting(const std::string& place, const std::string& wanted, const Json& found) {
@@ -331,4 +331,4 @@ TrainerSettings read_yaml(std::string_view script) {
   return settings;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

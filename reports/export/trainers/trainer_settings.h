@@ -12,7 +12,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct TrainerSetting {
   std::string key;         // "actor_rollout_ref.rollout.n"
@@ -102,4 +102,4 @@ class TrainerSettings {
 [[nodiscard]] TrainerSettings read_flags(std::string_view script);
 [[nodiscard]] TrainerSettings read_yaml(std::string_view script);  // between <<'YAML' and YAML
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

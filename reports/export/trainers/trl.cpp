@@ -9,7 +9,7 @@
 #include "reports/export/trainers/setting_rows.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kTrlEngine = task_names::kActorGeneration;
@@ -297,4 +297,4 @@ Dialect trl_dialect() {
   return {"trl", "trl", SettingForm::flags, trl_rules, trl_refusal, write_trl, read_trl};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

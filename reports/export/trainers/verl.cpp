@@ -8,7 +8,7 @@
 #include "reports/export/trainers/dialects.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kRollout = "actor_rollout_ref.rollout.";
@@ -528,4 +528,4 @@ Dialect verl_megatron_dialect() {
   return {"verl", "verl-megatron", SettingForm::hydra, verl_rules, verl_refusal, write_verl, read_verl};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports
