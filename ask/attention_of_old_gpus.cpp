@@ -7,7 +7,7 @@
 #include "calibrate/import/records/facts.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // FlashAttention 2 runs on Ampere, Ada and Hopper GPUs (github.com/Dao-AILab/flash-attention README.md).
@@ -42,4 +42,4 @@ std::string attention_of_old_gpus(const Cluster& cluster, const FrameworkProfile
   return "";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

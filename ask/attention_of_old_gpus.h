@@ -6,10 +6,10 @@
 #include "sextant/cluster.h"
 #include "sextant/framework_profile.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // A sentence if a device type of the cluster has a compute capability below that of FlashAttention 2, and the profile
 // trains with fused attention or packed sequences.
 [[nodiscard]] std::string attention_of_old_gpus(const Cluster& cluster, const FrameworkProfile& profile);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -11,7 +11,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 namespace fs = std::filesystem;
@@ -114,4 +114,4 @@ std::string find_framework(const Coefficients& coefficients, const std::string& 
   return name;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

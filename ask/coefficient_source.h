@@ -9,7 +9,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // The name that selects neutral coefficients in place of a file: the bare appendix.
 inline constexpr const char* kNoCoefficients = "none";
@@ -44,4 +44,4 @@ struct NamedCoefficients {
 [[nodiscard]] std::string find_framework(const Coefficients& coefficients, const std::string& file,
                                          const std::string& framework, std::vector<std::string>& notes);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

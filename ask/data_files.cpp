@@ -9,7 +9,7 @@
 #include "core/this_program.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,4 +57,4 @@ std::filesystem::path data_folder() {
   throw_bad_input("data folder not found: set SEXTANT_DATA to the data/ folder");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <optional>
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Throws Error(bad_input) if there is none.
 [[nodiscard]] std::filesystem::path data_folder();
 // Returns nullopt if there is none. Does not check the content of SEXTANT_DATA.
 [[nodiscard]] std::optional<std::filesystem::path> find_data_folder();
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -7,7 +7,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 [[nodiscard]] inline bool is_document_text(const std::string& source) {
   return source.find_first_not_of(" \t\r\n") != std::string::npos &&
@@ -27,4 +27,4 @@ template <typename T>
   return in_file(source_name<T>(source), [&] { return parse_document<T>(source).content; });
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

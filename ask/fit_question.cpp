@@ -10,7 +10,7 @@
 #include "sextant/error.h"
 #include "sextant/fit.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr const char* kAuto = "auto";
@@ -46,4 +46,4 @@ Coefficients fit_as_asked(const FitQuestion& question, const Runs& runs,
   return fitted;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -7,7 +7,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct FitQuestion {
   std::string leave_out = "auto";  // one of cross_validation_names()
@@ -23,4 +23,4 @@ struct FitQuestion {
 [[nodiscard]] Coefficients fit_as_asked(const FitQuestion& question, const Runs& runs,
                                         const std::vector<std::string>& selected, const Coefficients& start);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

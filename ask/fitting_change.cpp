@@ -13,7 +13,7 @@
 #include "sextant/profile_space.h"
 #include "sextant/task_choices.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr int kShardedWeights = 3;  // ZeRO stage
@@ -193,4 +193,4 @@ std::optional<FittingChange> change_that_fits(const PredictionQuery& asked, cons
   return FittingChanges(asked, profile).find();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

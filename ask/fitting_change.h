@@ -8,7 +8,7 @@
 #include "sextant/plan.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct FittingChange {
   Plan plan;
@@ -22,4 +22,4 @@ struct FittingChange {
 [[nodiscard]] std::optional<FittingChange> change_that_fits(const PredictionQuery& asked,
                                                             const FrameworkProfile* profile);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -13,7 +13,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 namespace fs = std::filesystem;
@@ -174,4 +174,4 @@ ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& 
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

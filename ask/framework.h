@@ -11,7 +11,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct FrameworkQuestion {
   std::string coefficients;  // a file, "none", or empty: the shipped ones
@@ -45,4 +45,4 @@ void share_frozen_weights(const FrameworkProfile& profile, const Plan& plan, Wor
 // Returns the profiles in the data folder, or none if there is no such folder.
 [[nodiscard]] std::vector<FrameworkProfile> shipped_profiles();
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -8,7 +8,7 @@
 #include "sextant/profile_space.h"
 #include "sextant/task_choices.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 bool states_offload(const std::string& words) { return words.find("offload=") != std::string::npos; }
@@ -100,4 +100,4 @@ void follow_framework(const FrameworkProfile& profile, const LayoutOptions& layo
   deal_layers(workflow, space, plan);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

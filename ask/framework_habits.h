@@ -10,7 +10,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Layers that do not divide by the stages are dealt as the framework deals them, and weights for which the
 // words have no offload= leave the devices that generation and training share, if the framework does that.
@@ -18,4 +18,4 @@ namespace sextant {
 void follow_framework(const FrameworkProfile& profile, const LayoutOptions& layouts, const Workflow& workflow,
                       const Cluster& cluster, Plan& plan, std::vector<std::string>& assumed);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

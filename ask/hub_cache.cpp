@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ std::vector<std::string> cached_models(const fs::path& cache) {
   return ids;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub. The folder need not exist.
 [[nodiscard]] std::filesystem::path hub_cache();
@@ -24,4 +24,4 @@ namespace sextant {
 // Returns the ids of all cached models that have a config.json, sorted.
 [[nodiscard]] std::vector<std::string> cached_models(const std::filesystem::path& cache);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

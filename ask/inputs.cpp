@@ -13,7 +13,7 @@
 #include "sextant/error.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 namespace {
 
@@ -137,4 +137,4 @@ void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen)
   prediction.framework = chosen.framework;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

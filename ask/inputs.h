@@ -15,7 +15,7 @@
 #include "sextant/prediction.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct ModelInputs {
   std::string cluster;  // a source (document_source.h); also the workflow
@@ -54,4 +54,4 @@ struct LoadedInputs {
 // Writes into the prediction which coefficients were used.
 void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

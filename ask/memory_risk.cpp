@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // The quantile of the normal distribution: the z that is exceeded with this probability.
@@ -24,4 +24,4 @@ double share_for_risk(double risk, double log_deviation) {
   return std::min(1.0, std::exp(-exceeded_with(risk) * log_deviation));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

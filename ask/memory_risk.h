@@ -1,7 +1,7 @@
 // The risk of running out of memory, as the fraction of the memory that a search may fill.
 #pragma once
 
-namespace sextant {
+namespace sextant::inline ask {
 
 inline constexpr double kUsualRisk = 0.05;
 
@@ -10,4 +10,4 @@ inline constexpr double kUsualRisk = 0.05;
 // distribution. At most 1. 0 < risk < 1.
 [[nodiscard]] double share_for_risk(double risk, double log_deviation);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -16,7 +16,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 namespace fs = std::filesystem;
@@ -186,4 +186,4 @@ std::map<std::string, Model> known_models(const Facts& facts) {
   return models;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

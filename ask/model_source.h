@@ -9,7 +9,7 @@
 #include "calibrate/import/records/facts.h"
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct FoundModel {
   Model model;
@@ -28,4 +28,4 @@ struct FoundModel {
 // All models that find_model knows by name without a cache, by name.
 [[nodiscard]] std::map<std::string, Model> known_models(const Facts& facts);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

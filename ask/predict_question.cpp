@@ -17,7 +17,7 @@
 #include "sextant/profile_space.h"
 #include "sextant/task_choices.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // Sentences on what the framework cannot run of a plan that can be costed all the same.
@@ -144,4 +144,4 @@ void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded,
   if (question.has_sensitivities) predicted.prediction.sensitivities = sensitivities_of(asked);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -6,7 +6,7 @@
 
 #include "ask/inputs.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct PlanToPredict {
   std::string plan;       // a source (document_source.h)
@@ -32,4 +32,4 @@ void follow_plans(const std::vector<std::string>& plans, ModelInputs& inputs, st
 // Predicts the plan with intervals. Notes on what the framework cannot run of it come first.
 void predict_as_asked(const PlanToPredict& question, const LoadedInputs& loaded, PredictedPlan& predicted);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

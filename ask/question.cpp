@@ -17,7 +17,7 @@
 #include "costmodel/staleness.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr int kPrompts = 512, kResponses = 8;
@@ -244,4 +244,4 @@ Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* pro
   return workflow;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -10,7 +10,7 @@
 #include "sextant/precision.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Empty texts and numbers of 0 are not given; their defaults are in question.cpp.
 struct WorkflowOptions {
@@ -45,4 +45,4 @@ struct ClusterOptions {
 [[nodiscard]] Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile, int devices,
                                    std::vector<std::string>& notes);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

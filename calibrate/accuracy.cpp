@@ -5,7 +5,7 @@
 #include "core/json_value.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 ErrorSummary parse_summary(const JsonView& view) {
@@ -187,4 +187,4 @@ Json Accuracy::to_json() const {
   return json;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

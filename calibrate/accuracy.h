@@ -10,7 +10,7 @@
 #include "sextant/fit_summary.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // The name of the whole iteration, used in place of a task's name.
 inline constexpr const char* kIteration = "iteration";
@@ -94,4 +94,4 @@ struct Accuracy {
   [[nodiscard]] Json to_json() const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -16,7 +16,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 std::vector<std::string> all_names(const Runs& runs) {
@@ -332,4 +332,4 @@ CrossValidation cross_validate(const Runs& runs, const std::vector<Fold>& folds,
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -18,7 +18,7 @@
 #include "calibrate/accuracy.h"
 #include "calibrate/fit_result.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct Fold {
   std::string name;  // the value that is left out
@@ -88,4 +88,4 @@ struct CrossValidation {
 [[nodiscard]] CrossValidation cross_validate(const Runs& runs, const std::vector<Fold>& folds,
                                              const FitOptions& options = {}, const Coefficients& start = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 using Owner = std::tuple<CoefficientId, std::string, std::string>;  // device type, framework
@@ -48,4 +48,4 @@ std::vector<CoefficientDifference> differences(const Coefficients& before, const
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

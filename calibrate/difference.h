@@ -7,7 +7,7 @@
 
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct CoefficientDifference {
   CoefficientId id = CoefficientId::prefill_efficiency;
@@ -27,4 +27,4 @@ struct CoefficientDifference {
 [[nodiscard]] std::vector<CoefficientDifference> differences(const Coefficients& before,
                                                              const Coefficients& after);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

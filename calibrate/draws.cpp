@@ -6,7 +6,7 @@
 
 #include "calibrate/posterior.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 class Drawer {
@@ -95,4 +95,4 @@ std::vector<Coefficients> draw_coefficients(const Coefficients& coefficients, co
   return draws;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

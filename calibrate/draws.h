@@ -8,7 +8,7 @@
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Samples the normal distribution of the fit (posterior.h) and moves each value into its table's range. Types
 // and frameworks that the fit never saw deviate as much as those it saw. A sample has values for the cluster's
@@ -17,4 +17,4 @@ namespace sextant {
                                                           const Cluster& cluster, std::string_view framework,
                                                           int count, std::uint64_t seed);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

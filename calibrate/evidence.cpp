@@ -7,7 +7,7 @@
 #include "sextant/fit.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // A residual whose square is twice Huber's loss of r, so that squares can be summed: r inside `limit`, beyond
@@ -258,4 +258,4 @@ UnstatedRange Evidence::range_of(int position) const {
   return {parameters_[p].lower(), parameters_[p].upper()};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

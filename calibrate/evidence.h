@@ -16,8 +16,10 @@
 #include "calibrate/unstated.h"
 
 namespace sextant {
-
 struct FitOptions;
+}  // namespace sextant
+
+namespace sextant::inline calibrate {
 
 class Evidence {
  public:
@@ -95,4 +97,4 @@ class Evidence {
   std::vector<int> column_of_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

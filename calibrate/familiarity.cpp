@@ -8,7 +8,7 @@
 
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 struct Feature {
@@ -286,4 +286,4 @@ ModelDeviations deviations_far(const FitSummary& fit) {
   return deviations_at(fit, std::numeric_limits<double>::infinity());
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

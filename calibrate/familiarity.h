@@ -17,7 +17,7 @@
 #include "sextant/fit_summary.h"
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 inline constexpr double kFarDistance = 2.5;
 
@@ -52,4 +52,4 @@ inline constexpr double kRerunLogDeviation = 0.1;  // public logs: 4 to 21 %
 // Far from all runs: what a fit that starts from this one has to expect of the model.
 [[nodiscard]] ModelDeviations deviations_far(const FitSummary& fit);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 struct FrameworkFamily {
@@ -51,4 +51,4 @@ std::string_view family_of_framework(std::string_view framework) {
   return found == kFamilies.end() ? kAnyFamily : found->family;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 inline constexpr std::string_view kAnyFamily = "any";
 
@@ -11,4 +11,4 @@ inline constexpr std::string_view kAnyFamily = "any";
 // framework.
 [[nodiscard]] std::string_view family_of_framework(std::string_view framework);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -198,8 +198,8 @@ Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOpt
 
 }  // namespace
 
-FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
-                       const FitOptions& options, const Coefficients& start) {
+FitResult calibrate::fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
+                                  const FitOptions& options, const Coefficients& start) {
   if (selected.empty()) throw_bad_input("no runs to fit: choose at least one");
   Evidence first(runs, selected, options, start);
   first.find_relevant(first.prior_coordinates());

@@ -10,7 +10,7 @@
 #include "sextant/fit.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct FitResult {
   Coefficients coefficients;
@@ -22,4 +22,4 @@ struct FitResult {
 [[nodiscard]] FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
                                      const FitOptions& options = {}, const Coefficients& start = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -7,7 +7,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 class Fitted {
@@ -202,4 +202,4 @@ FitResult fit_result(const Evidence& evidence, const Solved& solved, const FitOp
   return Fitted(evidence, solved, options).result();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -8,7 +8,7 @@
 #include "calibrate/evidence.h"
 #include "calibrate/fit_result.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct Solved {
   bool converged = false;
@@ -21,4 +21,4 @@ struct Solved {
 
 [[nodiscard]] FitResult fit_result(const Evidence& evidence, const Solved& solved, const FitOptions& options);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

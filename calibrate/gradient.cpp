@@ -8,7 +8,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr int kAtOnce = 16;  // derivatives carried through one evaluation of the model
@@ -133,4 +133,4 @@ void RunGradient::differentiate(const double* coordinates, Result& result) const
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -11,7 +11,7 @@
 #include "calibrate/parameters.h"
 #include "calibrate/residuals.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 class RunGradient {
  public:
@@ -62,4 +62,4 @@ class RunGradient {
   mutable Last<Result> evaluated_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

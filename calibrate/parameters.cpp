@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 struct Owners {
@@ -175,4 +175,4 @@ ParameterMap::Value ParameterMap::value(const Slot& slot, const double* coordina
   return {common * factor, factor, common * factor};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -15,7 +15,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct Parameter {
   CoefficientId id = CoefficientId::prefill_efficiency;
@@ -73,4 +73,4 @@ class ParameterMap {
   std::vector<Slot> slots_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -10,7 +10,7 @@
 #include "calibrate/gradient.h"
 #include "calibrate/posterior_matrices.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // Owners of a pooled coefficient that have no deviation of their own: its variance joins with that of the
@@ -348,4 +348,4 @@ std::vector<Confounded> confounded_pairs(const Posterior& posterior, double min_
   return pairs;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

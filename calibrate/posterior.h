@@ -16,7 +16,7 @@
 #include "calibrate/residuals.h"
 #include "sextant/fit_summary.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct Posterior {
   std::vector<Parameter> parameters;
@@ -71,4 +71,4 @@ struct Confounded {
 [[nodiscard]] std::vector<Confounded> confounded_pairs(const Posterior& posterior, double min_correlation = 0.5,
                                                        double identified_share = 0.6);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

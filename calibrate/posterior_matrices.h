@@ -7,7 +7,7 @@
 
 #include "calibrate/posterior.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Slopes of the logarithms of a run's predicted numbers, by time and parameter, and the covariance of the
 // parameters, both in units of the priors' deviations.
@@ -21,4 +21,4 @@ namespace sextant {
                                                                const Eigen::MatrixXd& covariance,
                                                                double max_remaining = 0.995);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -10,7 +10,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 bool told_apart(int wins, int rounds) {
   constexpr double kDoubt = 0.05;
@@ -100,4 +100,4 @@ std::string describe(const std::optional<PlanOrder>& order) {
          format_percent(order->worst_regret_fraction) + " at worst.";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -9,7 +9,7 @@
 #include "sextant/fit_summary.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Whether `wins` wins of one alternative in `rounds` rounds distinguish the two: two-sided sign test at 5
 // %.
@@ -44,4 +44,4 @@ struct ComparedIteration {
 // Returns a sentence for people about an order of held-out plans, or that there was none to evaluate.
 [[nodiscard]] std::string describe(const std::optional<PlanOrder>& order);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

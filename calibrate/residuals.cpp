@@ -6,7 +6,7 @@
 
 #include "costmodel/timeline.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // The iteration's tasks follow each other if every two of them need the same device and none runs ahead.
@@ -157,4 +157,4 @@ std::vector<PreparedRun> prepare(const Runs& runs, const std::vector<std::string
   return prepared;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

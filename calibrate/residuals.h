@@ -12,7 +12,7 @@
 #include "costmodel/terms/memory.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Repeats of one configuration differ by at least this much between reruns, however small the spread within one
 // run is (public logs: 1 to 3 % inside one, 4 to 21 % between reruns).
@@ -144,4 +144,4 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
   return predicted;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 std::set<std::string> device_types_of(const Coefficients& coefficients) {
@@ -90,4 +90,4 @@ std::vector<RenamedType> rename_device_types(Coefficients& coefficients, const s
   return renamed;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -11,7 +11,7 @@
 #include "sextant/cluster.h"
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // ASCII letters in lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
@@ -38,4 +38,4 @@ struct RenamedType {
     Coefficients& coefficients, const std::set<std::string>& types,
     const std::function<std::string(const std::string&)>& full_name);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -7,7 +7,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 const std::string& group_of(const Run& run, HoldOutBy by) {
@@ -59,4 +59,4 @@ Runs subset(const Runs& runs, const std::vector<std::string>& names) {
   return subset(runs, [&](const Run& run) { return wanted.contains(run.name); });
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

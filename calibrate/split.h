@@ -7,7 +7,7 @@
 
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // The unit of the hold-out split. Holding out random single runs is optimistic; a workflow (its model, lengths
 // and batch) or a plan that the fit never saw is the realistic test.
@@ -26,4 +26,4 @@ struct Split {
 [[nodiscard]] Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep);
 [[nodiscard]] Runs subset(const Runs& runs, const std::vector<std::string>& names);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

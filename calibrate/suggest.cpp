@@ -13,7 +13,7 @@
 #include "sextant/json.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // A candidate with everything the choice looks at.
@@ -213,4 +213,4 @@ std::vector<Suggestion> suggest_runs(const CandidateExperiments& candidates, con
   return suggestions;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -16,7 +16,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct CandidateExperiment {
   std::string cluster;  // key
@@ -52,4 +52,4 @@ struct Suggestion {
                                                    const Coefficients& fitted, int count,
                                                    double budget_device_s = 0);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numbers>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 struct Scale {
@@ -129,4 +129,4 @@ std::vector<double> unstated_variances(const PreparedRun& run, const std::vector
   return variances;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

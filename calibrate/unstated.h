@@ -7,7 +7,7 @@
 
 #include "calibrate/residuals.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 using RunPredictor = std::function<std::vector<double>(const PreparedRun&)>;
 
@@ -56,4 +56,4 @@ struct UnstatedValue {
                                                      const std::vector<UnstatedValue>& values,
                                                      const RunPredictor& predict);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

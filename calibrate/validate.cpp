@@ -7,7 +7,7 @@
 #include "calibrate/residuals.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // The predicted value of a timer around one or several tasks, with the interval of the sum of its parts.
@@ -141,4 +141,4 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
   return accuracy;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -11,7 +11,7 @@
 #include "sextant/run.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // A measured time of a run beside the prediction of what its timer should read.
 struct JudgedTime {
@@ -33,4 +33,4 @@ struct JudgedTime {
 // Runs named in the coefficients' fit count as in sample, all others as held out.
 [[nodiscard]] Accuracy validate(const Runs& runs, const Coefficients& coefficients);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline core {
 namespace {
 
 bool is_in_word(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
@@ -37,4 +37,4 @@ std::string with_files(const std::vector<std::string>& files, const std::string&
   return prefix.empty() || message.starts_with("--") ? message : prefix + ": " + message;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

@@ -8,7 +8,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline core {
 
 // "a.log, b.log: MESSAGE". The message itself if it names one of the files ("a.log:3: ...") or begins with the name
 // of an option ("--gpus 8xH1: ..."), and if there are no files. Texts of documents count as no files.
@@ -30,4 +30,4 @@ auto in_file(const std::filesystem::path& file, Read&& read) {
   return in_files({file.string()}, std::forward<Read>(read));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

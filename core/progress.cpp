@@ -8,7 +8,7 @@
 
 #include "core/text.h"
 
-namespace sextant {
+namespace sextant::inline core {
 namespace {
 
 constexpr auto kBetweenUpdates = std::chrono::milliseconds(100);
@@ -55,4 +55,4 @@ void Progress::step(const std::string& now) {
   rewrite_line(shorten(line, columns > kEllipsis + 1 ? columns - kEllipsis - 1 : 1));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

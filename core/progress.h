@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-namespace sextant {
+namespace sextant::inline core {
 
 class Progress {
  public:
@@ -27,4 +27,4 @@ class Progress {
   std::chrono::steady_clock::time_point last_shown_{};
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline core

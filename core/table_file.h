@@ -8,7 +8,7 @@
 #include "core/json_value.h"
 #include "sextant/document.h"
 
-namespace sextant {
+namespace sextant::inline core {
 
 template <typename T>
 [[nodiscard]] T load_table(const std::filesystem::path& file) {
@@ -24,4 +24,4 @@ template <typename T>
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

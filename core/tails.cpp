@@ -6,7 +6,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline core {
 namespace {
 
 constexpr int kMaxSummed = 200;  // degrees of freedom
@@ -49,4 +49,4 @@ double student_tail(double t, int degrees) {
   return normal_tail(t * (1 - 0.25 / nu) / std::sqrt(1 + t * t / (2 * nu)));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

@@ -1,7 +1,7 @@
 // Tails of the normal and of Student's distribution: how unlikely is a deviation this large by chance?
 #pragma once
 
-namespace sextant {
+namespace sextant::inline core {
 
 // P(|Z| >= deviations) for a standard normal Z.
 [[nodiscard]] double normal_tail(double deviations);
@@ -13,4 +13,4 @@ namespace sextant {
 // exact to rounding (1e-15 absolute); above 200 degrees 26.7.8, at most 2 % too large if it is above 1e-6.
 [[nodiscard]] double student_tail(double t, int degrees);
 
-}  // namespace sextant
+}  // namespace sextant::inline core

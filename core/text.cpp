@@ -4,7 +4,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline core {
 
 std::string shorten(std::string_view text, std::size_t maximum) {
   if (text.size() <= maximum) {
@@ -97,4 +97,4 @@ std::string pointer_token(std::string_view name) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

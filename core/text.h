@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline core {
 
 // The number of characters of a value that a message shows.
 inline constexpr std::size_t kShownCharacters = 60;
@@ -32,4 +32,4 @@ inline constexpr std::size_t kShownCharacters = 60;
 // A member's name as part of a JSON Pointer: "~" and "/" escaped (RFC 6901), and printable.
 [[nodiscard]] std::string pointer_token(std::string_view name);
 
-}  // namespace sextant
+}  // namespace sextant::inline core

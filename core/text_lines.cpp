@@ -10,7 +10,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline core {
 namespace {
 
 constexpr std::size_t kMaxLine = std::size_t{16} << 20;
@@ -100,4 +100,4 @@ std::string beginning_of_file(const std::filesystem::path& file, std::size_t byt
   return text;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-namespace sextant {
+namespace sextant::inline core {
 
 namespace fs = std::filesystem;
 
@@ -27,4 +27,4 @@ fs::path this_program() {
   return {};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

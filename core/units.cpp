@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline core {
 namespace {
 
 struct Unit {
@@ -109,4 +109,4 @@ std::string format_number(double value) {
   return buffer.data();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline core

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sextant {
+namespace sextant::inline core {
 
 inline constexpr double kBitsPerByte = 8;
 
@@ -15,4 +15,4 @@ inline constexpr double kBitsPerByte = 8;
 // Three significant digits without an exponent between 1e-3 and 1e6.
 [[nodiscard]] std::string format_number(double value);
 
-}  // namespace sextant
+}  // namespace sextant::inline core

@@ -54,7 +54,7 @@ std::vector<terms::DataZone> terms::data_zones(const Cluster& cluster, std::span
   return zones;
 }
 
-std::vector<DataEdge> data_edges(const Workflow& workflow, const Cluster& cluster) {
+std::vector<DataEdge> costmodel::data_edges(const Workflow& workflow, const Cluster& cluster) {
   std::vector<DataEdge> edges;
   const Node& first = cluster.nodes().front();
   const bool has_zones = std::any_of(cluster.nodes().begin(), cluster.nodes().end(),

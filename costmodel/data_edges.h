@@ -15,7 +15,7 @@
 #include "costmodel/problem/work.h"
 #include "costmodel/terms/data_transfer.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // Tasks by their position in the workflow.
 struct DataEdge {
@@ -40,4 +40,4 @@ template <typename T, typename WorkOf>
   return sum;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

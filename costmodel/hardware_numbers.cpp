@@ -7,7 +7,7 @@
 
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 namespace {
 
 constexpr std::array<std::string_view, kLinkLevelCount> kLevels{"within_node", "within_zone", "within_region",
@@ -110,4 +110,4 @@ std::vector<Sensitivity> hardware_sensitivities(const Cluster& cluster, const Wo
   return sensitivities;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -12,7 +12,7 @@
 #include "sextant/prediction.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 struct HardwareNumber {
   std::string name;  // "flop_per_s", "memory_bytes_per_s", "host_bytes_per_s", "network_bytes_per_s",
@@ -37,4 +37,4 @@ struct HardwareNumber {
                                                               const Coefficients& coefficients,
                                                               std::string_view framework);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 bool generation_overlaps(Mode mode, const std::set<DeviceId>& generation,
                          const std::vector<const std::set<DeviceId>*>& others) {
@@ -21,4 +21,4 @@ std::vector<int> parents_of(const Workflow& workflow, const Task& task) {
   return parents;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

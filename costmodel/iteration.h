@@ -40,7 +40,7 @@
 #include "costmodel/timeline.h"
 #include "costmodel/weight_transfers.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // Phi: with eta 1 the makespan of tasks that overlap if they can, with eta 0 their sum.
 template <typename T>
@@ -304,4 +304,4 @@ template <typename T>
   return iteration_cost(problem, std::span<const TaskWork>(works));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -7,7 +7,7 @@
 
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 namespace {
 
 // The mixture of two neighbouring whole numbers with this mean.
@@ -57,4 +57,4 @@ std::vector<double> staleness_fractions(const Workflow& workflow, const Stalenes
   return mean_staleness(fractions) > bound ? mixture(bound) : fractions;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -26,7 +26,7 @@
 
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 struct StalenessInputs {
   double generation_s = 0;  // G
@@ -42,4 +42,4 @@ inline constexpr double kMaxStaleness = 1000;
 // definition: in synchronous mode without sequences that go on in the next iteration.
 [[nodiscard]] std::vector<double> staleness_fractions(const Workflow& workflow, const StalenessInputs& inputs);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -1,6 +1,6 @@
 #include "costmodel/timeline.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 bool share_a_device(const std::set<DeviceId>& a, const std::set<DeviceId>& b) {
   auto left = a.begin();
@@ -12,4 +12,4 @@ bool share_a_device(const std::set<DeviceId>& a, const std::set<DeviceId>& b) {
   return false;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -1,6 +1,6 @@
 #include "costmodel/weight_transfers.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 std::vector<WeightUse> other_weight_uses(const Workflow& workflow) {
   std::vector<WeightUse> uses;
@@ -18,4 +18,4 @@ std::vector<WeightUse> other_weight_uses(const Workflow& workflow) {
   return uses;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

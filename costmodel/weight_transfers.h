@@ -19,7 +19,7 @@
 #include "costmodel/problem/work.h"
 #include "costmodel/terms/weight_sync.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // A task that trains weights and another that uses them, by position in the workflow.
 struct WeightUse {
@@ -98,4 +98,4 @@ template <typename T, typename IdleOf>
   return eta * (longest_s(transfers) - late);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -83,7 +83,7 @@ Kind<std::vector<LinkException>> link_exceptions() {
 
 }  // namespace
 
-const Fields<LinkRate>& link_fields() {
+const Fields<LinkRate>& documents::link_fields() {
   static const Fields<LinkRate> fields{
       required("latency_s", &LinkRate::latency_s, quantity_or_zero(), "Seconds before the first byte arrives."),
       required("bytes_per_s", &LinkRate::bytes_per_s, amount(),
@@ -95,7 +95,7 @@ const Fields<LinkRate>& link_fields() {
   return fields;
 }
 
-const Fields<DeviceType>& device_type_fields() {
+const Fields<DeviceType>& documents::device_type_fields() {
   static const Fields<DeviceType> fields{
       required("kind", &DeviceType::kind, one_of<DeviceKind>(kDeviceKinds)),
       required("memory_bytes", &DeviceType::memory_bytes, amount(), "Capacity in bytes."),
@@ -114,7 +114,7 @@ const Fields<DeviceType>& device_type_fields() {
   return fields;
 }
 
-const Fields<Node>& node_fields() {
+const Fields<Node>& documents::node_fields() {
   static const Fields<Node> fields{
       required("name", &Node::name, text()).described_by_hand(),
       required("region", &Node::region, text()),

@@ -75,7 +75,7 @@ Kind<CoefficientId> coefficient_id() {
 
 }  // namespace
 
-const Fields<Coefficient>& coefficient_fields() {
+const Fields<Coefficient>& documents::coefficient_fields() {
   static const Fields<Coefficient> fields{
       required("name", &Coefficient::id, coefficient_id()).described_by_hand(),
       defaulted("device_type", &Coefficient::device_type, text(), "Name, or \"*\" for all.")

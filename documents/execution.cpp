@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 4> kTrainingGraphs{"none", "routing", "at
 
 }  // namespace
 
-const Fields<Execution>& execution_fields() {
+const Fields<Execution>& documents::execution_fields() {
   static const Fields<Execution> fields{
       optional("context_parallel", &Execution::context_parallel, count(),
                "A stage's devices are tensor_parallel * context_parallel."),

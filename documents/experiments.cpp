@@ -4,7 +4,7 @@
 
 #include "documents/values/fields.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 Experiments Experiments::parse(const JsonView& view) {
   view.allow_only({"workflows", "plans", "experiments"});
@@ -39,4 +39,4 @@ Json Experiments::to_json() const {
   return json;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

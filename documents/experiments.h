@@ -10,7 +10,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 struct Experiment {
   std::string name;      // unique; becomes the run's name
@@ -33,4 +33,4 @@ struct Experiments {
   [[nodiscard]] Json to_json() const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

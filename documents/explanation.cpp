@@ -4,7 +4,7 @@
 
 #include "documents/field_tables.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 constexpr std::array<std::string_view, 3> kGoals = {"time", "cost", "devices"};
@@ -222,4 +222,4 @@ Explanation Explanation::parse(const JsonView& view) { return parse_fields(view,
 
 Json Explanation::to_json() const { return fields_to_json(*this, explanation_fields()); }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -13,7 +13,7 @@
 #include "sextant/search.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 // One part of an iteration, or of the difference between two iterations. The parts sum to it.
 struct TimePart {
@@ -131,4 +131,4 @@ struct Explanation {
   [[nodiscard]] Json to_json() const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

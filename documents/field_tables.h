@@ -13,7 +13,7 @@
 #include "sextant/search.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 [[nodiscard]] const Fields<Coefficient>& coefficient_fields();
 [[nodiscard]] const Fields<DeviceType>& device_type_fields();
@@ -39,4 +39,4 @@ namespace sextant {
 [[nodiscard]] const Fields<WeightSyncPlan>& weight_sync_fields();
 [[nodiscard]] const Fields<Workflow>& workflow_fields();
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -92,7 +92,7 @@ Json to_json(const ModelDeviations& deviations) {
 
 }  // namespace
 
-const Fields<PlanOrder>& plan_order_fields() {
+const Fields<PlanOrder>& documents::plan_order_fields() {
   static const Fields<PlanOrder> fields{
       required("groups", &PlanOrder::groups, count(), "Number of groups of two or more such plans."),
       required("pairs", &PlanOrder::pairs, count(), "Number of pairs of plans within a group."),
@@ -110,7 +110,7 @@ const Fields<PlanOrder>& plan_order_fields() {
   return fields;
 }
 
-const Fields<TaskExperience>& experience_fields() {
+const Fields<TaskExperience>& documents::experience_fields() {
   static const Fields<TaskExperience> fields{
       required("run", &TaskExperience::run, text()),
       required("framework", &TaskExperience::framework, text()),

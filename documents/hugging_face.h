@@ -11,7 +11,7 @@
 
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 struct ConfigModel {
   Model model;
@@ -26,4 +26,4 @@ struct ConfigModel {
 // path.
 [[nodiscard]] ConfigModel model_from_config(const JsonView& config, const std::string& name);
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

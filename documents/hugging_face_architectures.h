@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline documents {
 
 // Layers that attend to a sliding window, if the config does not list them in `layer_types`.
 enum class WindowLayers {
@@ -60,4 +60,4 @@ struct Architecture {
 // known.
 [[nodiscard]] std::string_view why_no_architecture(const std::string& model_type);
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

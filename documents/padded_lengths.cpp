@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 // At least the mean, which the quadrature of a single draw may miss by rounding.
@@ -22,4 +22,4 @@ double longest_of_iteration(const Workflow& workflow) {
   return longest_among(workflow, workflow.sequences()).all();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -7,7 +7,7 @@
 
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 
 struct PaddedLengths {
   double prompt = 0;
@@ -22,4 +22,4 @@ struct PaddedLengths {
 // The same for the whole batch of an iteration: no micro-batch of it is longer.
 [[nodiscard]] double longest_of_iteration(const Workflow& workflow);
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -193,7 +193,7 @@ constexpr std::array<std::string_view, 6> kMethods{"shortest",  "flat",    "topo
 
 }  // namespace
 
-const Fields<WeightSyncPlan>& weight_sync_fields() {
+const Fields<WeightSyncPlan>& documents::weight_sync_fields() {
   static const Fields<WeightSyncPlan> fields{
       defaulted("method", &WeightSyncPlan::method, one_of<WeightSyncMethod>(kMethods),
                 "shortest: the least of the next four; flat: every generation device fetches all weights; "
@@ -210,7 +210,9 @@ const Fields<WeightSyncPlan>& weight_sync_fields() {
   return fields;
 }
 
-WeightSyncPlan parse_weight_sync(const JsonView& view) { return parse_fields(view, weight_sync_fields()); }
+WeightSyncPlan documents::parse_weight_sync(const JsonView& view) {
+  return parse_fields(view, weight_sync_fields());
+}
 
 Plan Plan::parse(const JsonView& view) {
   view.allow_only({"name", "framework", "tasks", "weight_sync"});

@@ -215,7 +215,7 @@ bool Prediction::extrapolating() const {
   });
 }
 
-const Fields<Sensitivity>& sensitivity_fields() {
+const Fields<Sensitivity>& documents::sensitivity_fields() {
   static const Fields<Sensitivity> fields{
       required("name", &Sensitivity::name, text(), "Name of a coefficient, or of a number of the cluster."),
       required("of", &Sensitivity::of, text(), "Device type, link level, framework or \"*\"."),
@@ -228,7 +228,7 @@ const Fields<Sensitivity>& sensitivity_fields() {
   return fields;
 }
 
-const Fields<TaskPrediction>& task_prediction_fields() {
+const Fields<TaskPrediction>& documents::task_prediction_fields() {
   static const Fields<TaskPrediction> fields{
       required("time_s", &TaskPrediction::time_s, non_negative()),
       optional("interval_s", &TaskPrediction::interval_s, interval_s()),
@@ -249,7 +249,7 @@ const Fields<TaskPrediction>& task_prediction_fields() {
   return fields;
 }
 
-const Fields<Prediction>& prediction_fields() {
+const Fields<Prediction>& documents::prediction_fields() {
   static const Fields<Prediction> fields{
       required("workflow", &Prediction::workflow, text()),
       required("plan", &Prediction::plan, text()),

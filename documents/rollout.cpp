@@ -21,7 +21,7 @@ double rounds_of(double prompts, double kept) {
 
 std::string_view name_of(Unfinished unfinished) { return name_in(kUnfinished, unfinished); }
 
-const Fields<RolloutRules>& rollout_fields() {
+const Fields<RolloutRules>& documents::rollout_fields() {
   static const Fields<RolloutRules> fields{
       optional("kept_fraction", &RolloutRules::kept_fraction, share("expected a number <= 1"),
                "Share of the prompts that are trained on. Dynamic sampling drops prompts whose responses are "

@@ -133,7 +133,7 @@ Json to_json(const Run& run) {
 
 }  // namespace
 
-const Fields<Unstated>& unstated_fields() {
+const Fields<Unstated>& documents::unstated_fields() {
   static const Fields<Unstated> fields{
       required("quantity", &Unstated::quantity, one_of<UnstatedQuantity>(kUnstated),
                "response_tokens: mean length; recompute: share of full recomputation beyond the plan's; "

@@ -164,7 +164,7 @@ Json curve_to_json(const std::vector<Improvement>& curve, bool has_loss) {
 
 }  // namespace
 
-const Fields<RiskRecord>& risk_fields() {
+const Fields<RiskRecord>& documents::risk_fields() {
   static const Fields<RiskRecord> fields{
       required("goal", &RiskRecord::goal, text(),
                "p90: the time that nine of ten samples do not exceed; mean."),
@@ -181,7 +181,7 @@ const Fields<RiskRecord>& risk_fields() {
   return fields;
 }
 
-const Fields<RunRecord::Part>& run_part_fields() {
+const Fields<RunRecord::Part>& documents::run_part_fields() {
   static const Fields<RunRecord::Part> fields{
       required("iterations", &RunRecord::Part::iterations, count()),
       required("length_factor", &RunRecord::Part::length_factor, positive(),
@@ -193,7 +193,7 @@ const Fields<RunRecord::Part>& run_part_fields() {
   return fields;
 }
 
-const Fields<RunRecord>& run_fields() {
+const Fields<RunRecord>& documents::run_fields() {
   static const Fields<RunRecord> fields{
       required("parts", &RunRecord::parts, list_of(object(run_part_fields())))
           .then([](const JsonView& view, RunRecord& run) {

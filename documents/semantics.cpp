@@ -4,7 +4,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline documents {
 namespace {
 
 constexpr std::array<Semantics, 6> kSemantics{{
@@ -42,4 +42,4 @@ std::vector<std::string_view> semantics_names() {
   return names;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline documents {
 
 struct Semantics {
   std::string_view name;
@@ -34,4 +34,4 @@ struct Semantics {
 [[nodiscard]] const Semantics& semantics_of(std::string_view name);  // must exist
 [[nodiscard]] std::vector<std::string_view> semantics_names();
 
-}  // namespace sextant
+}  // namespace sextant::inline documents

@@ -98,7 +98,7 @@ Field<Workflow> graph_option(const char* name, bool GraphOptions::*option) {
 
 }  // namespace
 
-const Fields<Task>& task_fields() {
+const Fields<Task>& documents::task_fields() {
   static const Fields<Task> fields{
       required("name", &Task::name, text()),
       required("kind", &Task::kind, one_of<TaskKind>(kTaskKinds)),
@@ -116,7 +116,7 @@ std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
 
 TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(view, kTaskKinds); }
 
-const Fields<Workflow>& workflow_fields() {
+const Fields<Workflow>& documents::workflow_fields() {
   static const Fields<Workflow> fields{
       required("name", &Workflow::name, text()),
       required("algorithm", &Workflow::algorithm, one_of<Algorithm>(kAlgorithms)),

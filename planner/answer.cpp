@@ -5,7 +5,7 @@
 #include "planner/verify/framework_rules.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 void require_feasible(const Verdict& verdict) {
   if (verdict.feasible()) return;
@@ -41,4 +41,4 @@ void check_answer(const PlanRequest& request, PlanResult& result) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 #include "planner/verify/verify.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Throws Error(machine) with every violation if the plan breaks a rule. This is a bug of the planner or of the
 // verifier, never an error of the input.
@@ -15,4 +15,4 @@ void require_feasible(const Verdict& verdict);
 // Error(machine) if the plan breaks a rule or is below the bound: then the bound or the plan is wrong.
 void check_answer(const PlanRequest& request, PlanResult& result);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 class Front {
@@ -64,4 +64,4 @@ std::vector<ParetoPoint> pareto_front(const PlanRequest& request, const Planner&
   return front.done();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 
 #include "sextant/planners.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct ParetoPoint {
   PlanResult result;
@@ -20,4 +20,4 @@ struct ParetoPoint {
 [[nodiscard]] std::vector<ParetoPoint> pareto_front(const PlanRequest& request, const Planner& planner,
                                                     int points);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

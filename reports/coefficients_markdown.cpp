@@ -5,7 +5,7 @@
 #include "core/units.h"
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::string row(const std::vector<std::string>& cells) {
@@ -63,4 +63,4 @@ std::string coefficients_as_markdown() {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

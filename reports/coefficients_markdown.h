@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Returns the meaning of every coefficient, its unit, neutral value, bounds and prior.
 [[nodiscard]] std::string coefficients_as_markdown();
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

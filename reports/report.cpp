@@ -6,10 +6,10 @@
 #include "reports/render/markdown.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 std::string render_html(const ReportInput& input) { return write_html(report_content(input)); }
 std::string render_markdown(const ReportInput& input) { return write_markdown(report_content(input)); }
 Json report_json(const ReportInput& input) { return write_json(report_content(input)); }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

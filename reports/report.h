@@ -12,7 +12,7 @@
 #include "reports/content/report_input.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::string render_html(const ReportInput& input);
 [[nodiscard]] std::string render_markdown(const ReportInput& input);
@@ -20,4 +20,4 @@ namespace sextant {
 // {"title": ..., "sections": [{"id", "title", "blocks": [...]}]}; not a document that is read back.
 [[nodiscard]] Json report_json(const ReportInput& input);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

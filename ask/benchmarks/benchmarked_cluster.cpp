@@ -9,7 +9,7 @@
 #include "sextant/provenance.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // Packet headers and protocols take up to 17 %; a larger gap has another cause (as in probes/topology).
@@ -145,4 +145,4 @@ BenchmarkedCluster with_benchmark(const Cluster& base, const LinkBenchmark& link
   return {std::move(cluster), {verdict + " (" + link.what + ")"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

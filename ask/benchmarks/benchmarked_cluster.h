@@ -8,7 +8,7 @@
 #include "calibrate/import/records/facts.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct BenchmarkedCluster {
   Cluster cluster;
@@ -29,4 +29,4 @@ struct BenchmarkedCluster {
 [[nodiscard]] BenchmarkedCluster with_benchmark(const Cluster& base, const LinkBenchmark& link, LinkLevel level,
                                                 const std::string& source);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -9,7 +9,7 @@
 #include "calibrate/residuals.h"
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr double kMeasuredSlack = 1.1;  // a measured rate is that of some shapes; others can be faster
@@ -135,4 +135,4 @@ std::vector<std::string> beyond_peak_of_all(const Runs& runs) {
   return sentences;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -6,7 +6,7 @@
 
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // A measured time whose arithmetic is more than the rates of the devices allow.
 struct BeyondPeak {
@@ -30,4 +30,4 @@ struct BeyondPeak {
 // The sentences of all runs, each after the name of its run.
 [[nodiscard]] std::vector<std::string> beyond_peak_of_all(const Runs& runs);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -11,7 +11,7 @@
 #include "planner/explain/change.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 class Changes {
@@ -240,4 +240,4 @@ std::vector<Change> possible_settings(const Circumstances& run) {
   return changes.take();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

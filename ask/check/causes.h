@@ -10,7 +10,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // The circumstances that a run is predicted from.
 struct Circumstances {
@@ -43,4 +43,4 @@ struct KnownResponses {
 // of a micro-batch, twice the KV cache, states that stay on the devices, sharding of states (ZeRO 1, 3).
 [[nodiscard]] std::vector<Change> possible_settings(const Circumstances& run);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

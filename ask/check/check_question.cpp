@@ -3,7 +3,7 @@
 #include "ask/coefficient_source.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 void check_runs(const CheckQuestion& question, const Runs& runs,
                 const std::function<void(const CheckedRun&)>& take) {
@@ -23,4 +23,4 @@ void check_runs(const CheckQuestion& question, const Runs& runs,
                                          : "there is no run \"" + question.run + "\"");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -8,7 +8,7 @@
 #include "ask/check/verdict.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct CheckQuestion {
   std::string coefficients;  // a source; empty: the shipped ones; "none": all neutral
@@ -25,4 +25,4 @@ struct CheckedRun {
 void check_runs(const CheckQuestion& question, const Runs& runs,
                 const std::function<void(const CheckedRun&)>& take);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

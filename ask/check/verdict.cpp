@@ -8,7 +8,7 @@
 #include "calibrate/import/records/measured_iteration.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr std::size_t kShown = 3;
@@ -110,4 +110,4 @@ RunVerdict verdict_on(const Run& run, const Circumstances& of_run, const Coeffic
   return verdict;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -12,7 +12,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // A change that explains the measured times better than the run's own description.
 struct LikelyCause {
@@ -43,4 +43,4 @@ struct RunVerdict {
 [[nodiscard]] RunVerdict verdict_on(const Run& run, const Circumstances& of_run,
                                     const Coefficients& coefficients);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -15,7 +15,7 @@
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // The profiles with an exporter that a name stands for: one, or those of a family with its default first.
@@ -298,4 +298,4 @@ ExportedScript export_plan_of(const TrainerQuestion& question) {
   return export_to_trainer(plan, loaded, question.to);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

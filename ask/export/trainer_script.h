@@ -7,7 +7,7 @@
 #include "ask/inputs.h"
 #include "sextant/plan.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Names of frameworks that plans can be exported to: the dialects' profiles and their families, "verl-fsdp" and
 // "verl".
@@ -41,4 +41,4 @@ struct ExportedScript {
 // or for a custom graph.
 [[nodiscard]] std::string why_no_script(const Plan& plan, const LoadedInputs& loaded);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -6,7 +6,7 @@
 #include "core/json_value.h"
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 struct Range {
@@ -153,4 +153,4 @@ ClusterVerdict judge_cluster(const Cluster& cluster, const Facts& facts) {
   return Judge(cluster, facts).verdict();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

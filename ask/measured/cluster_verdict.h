@@ -5,7 +5,7 @@
 #include "reports/content/cluster_verdict.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Compares measured rates with the datasheets of data/gpus.json. Matrix products are low below the shares of their
 // datasheets that published measurements of GPUs of the same vendor reach; links of a node are low below kLowLink.
@@ -16,4 +16,4 @@ namespace sextant {
 // A link below this share of its datasheet lost a lane, a cable or an adapter: protocols take far less.
 inline constexpr double kLowLink = 0.6;
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -8,7 +8,7 @@
 #include "sextant/error.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 struct Written {
@@ -102,4 +102,4 @@ void record_pins(const Pins& pins, SearchRecord& record) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

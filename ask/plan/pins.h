@@ -8,7 +8,7 @@
 #include "sextant/search.h"
 #include "sextant/search_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct PinOptions {
   std::vector<std::string> devices;  // TASK=DEVICES
@@ -26,4 +26,4 @@ struct PinOptions {
 // Writes the pins into the document.
 void record_pins(const Pins& pins, SearchRecord& record);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

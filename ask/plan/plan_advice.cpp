@@ -20,7 +20,7 @@
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // The part of the time of all devices that tasks use.
@@ -231,4 +231,4 @@ std::string gain_of_another_trainer(const PlanQuestion& question, const PlanInpu
          asked.loaded.profile->name;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -8,7 +8,7 @@
 #include "ask/plan/plan_within_risk.h"
 #include "sextant/framework_profile.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct Advice {
   // The change that would make a plan fit, to append to the message of an answer without plan: "; a larger --budget
@@ -44,4 +44,4 @@ void take_plan(const PlanInputs& asked, PlanResult plan, PlanOutput& answer);
 [[nodiscard]] std::string gain_of_another_trainer(const PlanQuestion& question, const PlanInputs& asked,
                                                   const PlanResult* found, bool is_above_risk = false);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

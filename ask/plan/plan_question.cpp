@@ -12,7 +12,7 @@
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // A plan that the search may begin with: one that can be run and obeys the pins, and within what bounds are of.
@@ -123,4 +123,4 @@ PlanInputs::PlanInputs(const PlanQuestion& question, LoadedInputs loaded_inputs,
   request.start = &start;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

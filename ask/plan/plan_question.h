@@ -11,7 +11,7 @@
 #include "ask/plan/planner_options.h"
 #include "planner/request/subcluster.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct PlanQuestion {
   ModelInputs inputs;
@@ -56,4 +56,4 @@ struct PlanInputs {
   }
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -15,7 +15,7 @@
 #include "sextant/predict.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 PlanResult at_documented_values(const PlanRequest& request, Plan plan) {
@@ -167,4 +167,4 @@ void choose_by_risk(const RiskQuestion& asked, PlanOutput& answer) {
                                   best.fastest_at_goal_s};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

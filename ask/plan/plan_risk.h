@@ -14,7 +14,7 @@
 #include "planner/risk/run_schedule.h"
 #include "sextant/planners.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct RiskOptions {
   RiskSpread spread;
@@ -58,4 +58,4 @@ void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts
 // `answer`: the first plan. Afterwards it is the best of all, with a record of the evaluation.
 void choose_by_risk(const RiskQuestion& asked, PlanOutput& answer);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -10,7 +10,7 @@
 #include "planner/portfolio/portfolio.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 std::optional<MemoryRisk> risk_of(const PlanInputs& asked, const PlanResult& result) {
@@ -101,4 +101,4 @@ void complete_answer(const PlanQuestion& question, const PlanInputs& asked, Plan
   name_coefficients(*result.prediction, chosen);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

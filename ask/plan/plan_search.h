@@ -6,7 +6,7 @@
 #include "ask/plan/plan_question.h"
 #include "ask/plan/plan_within_risk.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Searches once, until the planner ends or the request is cancelled.
 [[nodiscard]] PlanOutput search_once(const Planner& planner, const PlanRequest& request);
@@ -24,4 +24,4 @@ struct Searcher {
 // prediction. Throws Error(machine) if the plan breaks a rule.
 void complete_answer(const PlanQuestion& question, const PlanInputs& asked, PlanOutput& answer);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

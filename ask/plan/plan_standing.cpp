@@ -17,7 +17,7 @@
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr std::array kTensorDegrees{1, 2, 4, 8};
@@ -172,4 +172,4 @@ void record_standing(const PlanQuestion& question, const PlanInputs& asked, Plan
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -7,7 +7,7 @@
 #include "ask/plan/plan_question.h"
 #include "ask/plan/plan_within_risk.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Compares the time with that of the smallest degrees that fit: the first of tensor parallelism 1, 2, 4, 8 in generation
 // and of FSDP over all devices (frameworks with Megatron: tensor and pipeline parallelism from 1 on) in training that fits
@@ -24,4 +24,4 @@ namespace sextant {
 // Puts both sentences into the record of the answer.
 void record_standing(const PlanQuestion& question, const PlanInputs& asked, PlanOutput& answer);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

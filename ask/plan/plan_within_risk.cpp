@@ -9,7 +9,7 @@
 #include "core/units.h"
 #include "planner/search/known_options.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // These are parts of the budget.
@@ -181,4 +181,4 @@ AnswerWithinRisk plan_within_risk(PlanRequest request, const RiskLimit& limit) {
   return Rounds(std::move(request), limit).run();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -11,7 +11,7 @@
 #include "sextant/planner.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct PlanOutput {
   PlanResult result;
@@ -39,4 +39,4 @@ struct AnswerWithinRisk {
 // without a budget each one ends by itself.
 [[nodiscard]] AnswerWithinRisk plan_within_risk(PlanRequest request, const RiskLimit& limit);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

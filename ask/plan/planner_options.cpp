@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 std::vector<std::string_view> planner_names() {
@@ -121,4 +121,4 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
   request.threads = planner.traits.has_threads ? options.threads.value_or(few_cores()) : 1;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

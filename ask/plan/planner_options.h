@@ -10,7 +10,7 @@
 #include "planner/risk/risk_goal.h"
 #include "sextant/planners.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // --goal: an objective's goal, or a percentile or the mean of the time under uncertainty.
 enum class AskedGoal { time, cost, devices, mean, p50, p75, p90, p95, p99 };
@@ -42,4 +42,4 @@ struct PlannerOptions {
 // Applies the options to the request; `start` and the callbacks of the search stay as they are.
 void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 void fill_objective(const Objective& objective, SearchRecord& record) {
@@ -84,4 +84,4 @@ SearchRecord record_of(const FinishedSearch& searched) {
   return record;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -4,7 +4,7 @@
 #include "sextant/planners.h"
 #include "sextant/search.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // result: returned by Planner::plan, with lower bounds for all plans.
 struct FinishedSearch {
@@ -17,4 +17,4 @@ struct FinishedSearch {
 
 [[nodiscard]] SearchRecord record_of(const FinishedSearch& searched);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -7,7 +7,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // "H100" and "p5.48xlarge", not "8xH100" and "H100+L40S".
@@ -78,4 +78,4 @@ Cluster configured_cluster(const ClusterSources& sources, const RunFacts& facts,
   return cluster_of(options, notes);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -9,7 +9,7 @@
 #include "reports/import/importer.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct ClusterSources {
   std::string document;   // --cluster; empty: not given
@@ -23,4 +23,4 @@ struct ClusterSources {
 [[nodiscard]] Cluster configured_cluster(const ClusterSources& sources, const RunFacts& facts,
                                          std::vector<std::string>& assumed, std::vector<std::string>& notes);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -11,7 +11,7 @@
 #include "core/in_file.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 Facts shipped() {
@@ -80,4 +80,4 @@ Model ConfiguredModels::found(const std::string& name) {
   return model.model;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

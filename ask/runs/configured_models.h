@@ -8,7 +8,7 @@
 #include "calibrate/import/records/facts.h"
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // A model whose path is not on this machine is known by its last part.
 class ConfiguredModels {
@@ -38,4 +38,4 @@ class ConfiguredModels {
   std::map<std::string, std::string> in_script_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

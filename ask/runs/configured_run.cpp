@@ -16,7 +16,7 @@
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // These parts of the longest prompt and response are assumed to be used on average, as in question.cpp.
@@ -256,4 +256,4 @@ ConfiguredRun read_configured_run(const ConfigurationOptions& options, const Log
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

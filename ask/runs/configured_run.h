@@ -11,7 +11,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct ConfigurationOptions {
   std::string from;  // empty: the files are logs
@@ -39,4 +39,4 @@ struct ConfiguredRun {
 // passes that they time are run, whatever the configuration says. Throws Error(bad_input).
 [[nodiscard]] ConfiguredRun read_configured_run(const ConfigurationOptions& options, const LogBand* measured);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -17,7 +17,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 // The parts of a timer that the workflow has, joined; empty: none.
@@ -235,4 +235,4 @@ std::vector<std::string> left_out_lines(const Imported& imported) {
   return lines;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

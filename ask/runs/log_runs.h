@@ -7,7 +7,7 @@
 #include "ask/runs/configured_run.h"
 #include "calibrate/import/records/imported.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct LogOptions {
   std::string format;  // empty: each log tells it by the names of its metrics
@@ -33,4 +33,4 @@ struct LogRuns {
 // A sentence for each record that is no run.
 [[nodiscard]] std::vector<std::string> left_out_lines(const Imported& imported);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

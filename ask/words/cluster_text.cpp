@@ -16,7 +16,7 @@
 #include "core/units.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr int kMaxNumber = 100'000;
@@ -359,4 +359,4 @@ std::optional<ClusterWords> words_of_title(const std::string& title, const Facts
   return std::nullopt;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -9,7 +9,7 @@
 #include "calibrate/import/records/facts.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Figures that replace those of the GPU's usual node. Empty names leave them.
 struct NetworkChoice {
@@ -42,4 +42,4 @@ struct ClusterWords {
 [[nodiscard]] std::optional<ClusterWords> words_of_title(const std::string& title, const Facts& facts,
                                                          const std::filesystem::path& data);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -13,7 +13,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr const char* kWeights = "weights";
@@ -356,4 +356,4 @@ std::optional<LayoutOptions> words_of_plan(const Plan& plan, const Workflow& wor
   return layouts;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -9,7 +9,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct LayoutOptions {
   std::string train, rollout, inference;  // inference: empty: as train
@@ -38,4 +38,4 @@ void set_degrees(const LayoutOptions& layouts, const Workflow& workflow, const C
 [[nodiscard]] std::optional<LayoutOptions> words_of_plan(const Plan& plan, const Workflow& workflow,
                                                          const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

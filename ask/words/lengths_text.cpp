@@ -13,7 +13,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 constexpr double kSigma = 0.6;
@@ -158,4 +158,4 @@ SampledLengths lengths_from_samples(const std::filesystem::path& file) {
   return {distribution_of(std::move(prompts)), distribution_of(std::move(responses)), samples};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -6,7 +6,7 @@
 
 #include "sextant/lengths.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // "1024" (all alike), "mean=1500,max=4096", "median=1200,sigma=0.6,max=4096": log-normal lengths that are cut
 // at the maximum. Without sigma it is 0.6, that of responses of math and code models. `option` stands in
@@ -28,4 +28,4 @@ struct SampledLengths {
 // Throws Error(bad_input) with file and line.
 [[nodiscard]] SampledLengths lengths_from_samples(const std::filesystem::path& file);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

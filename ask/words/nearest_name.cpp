@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 std::string lower(std::string_view text) {
@@ -65,4 +65,4 @@ std::string did_you_mean(std::string_view written, std::span<const std::string> 
   return did_you_mean(written, std::vector<std::string_view>(names.begin(), names.end()));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // Returns the name with the fewest changed, added, omitted or swapped letters, ignoring case; at most a third of
 // them. Among equally near names it is the one that begins most like `written`. If none is near: the first one that
@@ -16,4 +16,4 @@ namespace sextant {
 [[nodiscard]] std::string did_you_mean(std::string_view written, std::span<const std::string_view> names);
 [[nodiscard]] std::string did_you_mean(std::string_view written, std::span<const std::string> names);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

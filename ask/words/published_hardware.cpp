@@ -13,7 +13,7 @@
 #include "sextant/error.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 namespace {
 
 std::string lower_case(std::string text) {
@@ -129,4 +129,4 @@ LinkPreset PublishedHardware::preset(const std::string& option, const std::strin
                   "; got " + in_quotes(name) + did_you_mean(name, names));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -8,7 +8,7 @@
 
 #include "sextant/quantity.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 struct Instance {
   std::string name;
@@ -41,4 +41,4 @@ struct PublishedHardware {
   [[nodiscard]] LinkPreset preset(const std::string& option, const std::string& name) const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -3,7 +3,7 @@
 #include "ask/words/cluster_text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 StatedGpus stated_gpus_from_text(const std::string& text, const Facts& facts,
                                  const std::filesystem::path& data) {
@@ -20,4 +20,4 @@ StatedGpus stated_gpus_from_text(const std::string& text, const Facts& facts,
   return {type, cluster.device_count(), per_node};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -7,11 +7,11 @@
 #include "calibrate/import/records/facts.h"
 #include "calibrate/import/records/stated_gpus.h"
 
-namespace sextant {
+namespace sextant::inline ask {
 
 // A name alone leaves the number to the log. Throws Error(bad_input) as cluster_from_text does, and for GPUs of
 // several types.
 [[nodiscard]] StatedGpus stated_gpus_from_text(const std::string& text, const Facts& facts,
                                                const std::filesystem::path& data);
 
-}  // namespace sextant
+}  // namespace sextant::inline ask

@@ -14,7 +14,7 @@
 #include "core/text_lines.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr std::array<std::string_view, 9> kVerlNames{
@@ -146,4 +146,4 @@ std::string format_of_log(const std::filesystem::path& file) {
   return "";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr const char* kDriverHelp =
@@ -79,4 +79,4 @@ std::vector<LogTimes> import_times(std::string_view format, const std::vector<st
   return in_files(names_of(files), [&] { return read_log_times(files, dialect_named(found.name), stated); });
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -17,7 +17,7 @@
 #include "calibrate/import/records/log_times.h"
 #include "calibrate/import/records/stated_gpus.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct ImportFormat {
   std::string_view name;  // "verl"
@@ -39,4 +39,4 @@ struct ImportFormat {
                                                  const std::vector<std::filesystem::path>& files,
                                                  const StatedGpus& stated = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -1,6 +1,6 @@
 #include "costmodel/problem/coefficient_values.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 CoefficientValues<double> resolve(const Coefficients& coefficients, const Hardware<double>& hardware,
                                   std::string_view framework) {
@@ -13,4 +13,4 @@ CoefficientValues<double> resolve(const Coefficients& coefficients, const Hardwa
   return values;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -8,7 +8,7 @@
 #include "costmodel/problem/hardware.h"
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 template <typename T>
 class CoefficientValues {
@@ -38,4 +38,4 @@ class CoefficientValues {
 [[nodiscard]] CoefficientValues<double> resolve(const Coefficients& coefficients,
                                                 const Hardware<double>& hardware, std::string_view framework);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

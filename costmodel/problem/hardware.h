@@ -12,7 +12,7 @@
 #include "sextant/ids.h"
 #include "sextant/precision.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // T is double for planning and ceres::Jet for exact derivatives.
 template <typename T>
@@ -99,4 +99,4 @@ class Hardware {
   std::shared_ptr<const Rates> rates_;  // shared by copies: a fit uses one cluster many times
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

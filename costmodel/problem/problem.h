@@ -8,7 +8,7 @@
 #include "costmodel/problem/hardware.h"
 #include "costmodel/problem/work.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // Refers to the cluster, workflow and plan that it was made from; they must outlive it and have passed
 // check_plan.
@@ -92,4 +92,4 @@ template <typename T, typename F>
   return largest;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -13,7 +13,7 @@
 #include "costmodel/problem/ring_of_blocks.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 namespace {
 
 using namespace ring;
@@ -281,4 +281,4 @@ BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members,
   return find_bottleneck_ring(members, alone, edge_s);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -20,7 +20,7 @@
 
 #include "sextant/ids.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 inline constexpr int kExactRingSize = 12;
 
@@ -41,4 +41,4 @@ struct BottleneckRing {
                                                   std::span<const int> block_of,
                                                   const std::function<double(DeviceId, DeviceId)>& edge_s);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

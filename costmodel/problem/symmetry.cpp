@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-namespace sextant {
+namespace sextant::inline costmodel {
 namespace {
 
 // Numbers places in the order in which they appear.
@@ -476,4 +476,4 @@ void set_gradient_groups(const TaskPlan& plan, const Cluster& cluster, TaskWork&
   work.copy_groups = gradient_groups(plan, cluster, stages, GroupPart::copies);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -13,7 +13,7 @@
 #include "sextant/cluster.h"
 #include "sextant/plan.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 [[nodiscard]] std::vector<ReplicaClass> replica_classes(const TaskPlan& plan,
                                                         const std::vector<ReplicaWork>& work,
@@ -57,4 +57,4 @@ enum class GroupPart { whole, shards, copies };
 void set_gradient_groups(const TaskPlan& plan, const Cluster& cluster, TaskWork& work,
                          std::optional<int> stages = std::nullopt);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -9,7 +9,7 @@
 #include "documents/padded_lengths.h"
 #include "documents/semantics.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 namespace {
 
 // Tokens that a micro-batch may hold, where the plan says.
@@ -527,4 +527,4 @@ double carried_sequences(const TaskWork& generation, const Workflow& workflow) {
   return live / (workflow.sequences() * batch.generated);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -39,7 +39,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 struct ReplicaWork {
   double sequences = 0;              // nm * mbs: this replica's share of the global batch
@@ -202,4 +202,4 @@ struct TaskWork {
 // that is finished in an iteration. Zero where every batch is made by itself.
 [[nodiscard]] double carried_sequences(const TaskWork& generation, const Workflow& workflow);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

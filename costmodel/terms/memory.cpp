@@ -5,7 +5,7 @@
 
 #include "costmodel/terms/data_parallel.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 namespace {
 
 const Stage& stage_of(const TaskWork& task, int replica, int stage) {
@@ -388,4 +388,4 @@ std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Clust
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

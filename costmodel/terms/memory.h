@@ -63,7 +63,7 @@
 #include "sextant/prediction.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline costmodel {
 
 // Counts for one stage of a task, before coefficients; bytes per device.
 struct StageMemory {
@@ -213,4 +213,4 @@ struct MemoryNeed {
 // Returns the nodes whose host memory the plan uses, ascending.
 [[nodiscard]] std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline costmodel

@@ -21,6 +21,11 @@
 #include "sextant/task_choices.h"
 #include "sextant/workflow.h"
 
+namespace sextant::inline planner {
+class IslandRanks;
+class KnownOptions;
+}  // namespace sextant::inline planner
+
 namespace sextant {
 
 // The end of a search. With evaluations and no time limit (wall time) the same seed gives the same plan on any
@@ -30,8 +35,6 @@ struct Budget {
   std::uint64_t evaluations = 0;  // whole candidates; 0: no limit
 };
 
-class IslandRanks;
-class KnownOptions;
 struct PlanResult;
 
 struct PlanRequest {

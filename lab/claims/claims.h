@@ -18,7 +18,7 @@
 #include "sextant/document.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 enum class ClaimKind { at_most, at_least, between };
 
@@ -111,4 +111,4 @@ void explain(ClaimReport& report, const std::filesystem::path& file);
 // Returns all runs of several documents; different ones with the same name are renamed.
 [[nodiscard]] Runs joined(const std::vector<Runs>& parts);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

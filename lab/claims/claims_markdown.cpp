@@ -6,7 +6,7 @@
 
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 std::string shown(const Claim& claim, double value) {
@@ -97,4 +97,4 @@ std::string claims_as_markdown(const ClaimReport& report) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -5,9 +5,9 @@
 
 #include "lab/claims/claims.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // Returns the protocol of every figure, its value and threshold, and the records that fit worst.
 [[nodiscard]] std::string claims_as_markdown(const ClaimReport& report);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -9,7 +9,7 @@
 #include "lab/claims/shared_priors.h"
 #include "sextant/fit.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 // The claims whose held-out errors hold for the predictions of a family. Other families take those of "any".
@@ -108,4 +108,4 @@ std::map<std::string, Coefficients> fit_public_runs(const ClaimContext& context,
   return documents;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -9,7 +9,7 @@
 #include "lab/claims/claims.h"
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // Returns the runs of each fit, by kind: all of data/public except vTrain's rows of one node, which its
 // simulator composed from some thirty measured layer times (data/public/vtrain).
@@ -21,4 +21,4 @@ namespace sextant {
 [[nodiscard]] std::map<std::string, Coefficients> fit_public_runs(
     const ClaimContext& context, const std::map<std::string, HeldOutSummary>& held_out);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -12,7 +12,7 @@
 #include "lab/claims/public_fit.h"
 #include "sextant/fit.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 using enum CoefficientId;
@@ -82,4 +82,4 @@ const Coefficients& priors_of_iterations(const ClaimContext& context) {
   return *context.iteration_priors;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

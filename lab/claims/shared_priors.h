@@ -9,7 +9,7 @@
 #include "lab/claims/claims.h"
 #include "sextant/coefficients.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // Returns the values of a fit to serving points (those of vLLM) and of one to training steps (those for all
 // frameworks) as priors: the standard error is that of the fit and, in addition, 0.15 of the logarithm for other
@@ -22,4 +22,4 @@ namespace sextant {
 // The fits are made once for a context.
 [[nodiscard]] const Coefficients& priors_of_iterations(const ClaimContext& context);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

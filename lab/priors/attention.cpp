@@ -2,7 +2,7 @@
 #include "lab/priors/evidence_of.h"
 #include "lab/priors/shown_values.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 using enum CoefficientId;
 using enum EvidenceRelation;
@@ -43,4 +43,4 @@ std::vector<PriorEvidence> evidence_of_decode_attention(const std::vector<Attent
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -9,7 +9,7 @@
 #include "lab/priors/evidence_of.h"
 #include "lab/priors/shown_values.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 using enum CoefficientId;
@@ -186,4 +186,4 @@ std::vector<PriorEvidence> evidence_of_collectives(const std::vector<CollectiveR
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -9,7 +9,7 @@
 #include "lab/priors/kernel_tables.h"
 #include "lab/priors/prior_evidence.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // The rates that large products and reads of weights reach on a device, to which other kernels are compared.
 struct ReachedRates {
@@ -29,4 +29,4 @@ struct ReachedRates {
 [[nodiscard]] std::vector<PriorEvidence> evidence_of_collectives(const std::vector<CollectiveRow>& rows);
 [[nodiscard]] std::vector<PriorEvidence> evidence_of_transfers(const std::vector<TransferRow>& rows);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

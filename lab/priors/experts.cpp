@@ -5,7 +5,7 @@
 #include "lab/priors/evidence_of.h"
 #include "lab/priors/shown_values.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 using enum CoefficientId;
@@ -93,4 +93,4 @@ std::vector<PriorEvidence> evidence_of_experts(const std::vector<ExpertRow>& row
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -5,7 +5,7 @@
 
 #include "core/csv.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 const Gpu& gpu_of(const CsvRow& row, const Facts& facts) {
@@ -151,4 +151,4 @@ std::vector<TransferRow> load_transfers(const std::filesystem::path& file, const
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -12,7 +12,7 @@
 #include "sextant/model.h"
 #include "sextant/precision.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // A product of m x k and k x n. Pointers to GPUs and models are into the facts.
 struct ProductRow {
@@ -83,4 +83,4 @@ struct TransferRow {
                                                           const Facts& facts);
 [[nodiscard]] std::vector<TransferRow> load_transfers(const std::filesystem::path& file, const Facts& facts);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

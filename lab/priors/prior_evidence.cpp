@@ -6,7 +6,7 @@
 #include "core/json_value.h"
 #include "lab/priors/evidence_of.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 double difference(const CoefficientSpec& spec, double from, double to) {
@@ -77,4 +77,4 @@ std::vector<PriorEvidence> evidence_of_priors(const std::filesystem::path& folde
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

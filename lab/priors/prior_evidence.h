@@ -19,7 +19,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 enum class EvidenceRelation {
   equals,    // the table measures the coefficient itself
@@ -54,4 +54,4 @@ inline constexpr double kAgreement = 2;
 [[nodiscard]] std::vector<PriorEvidence> evidence_of_priors(const std::filesystem::path& folder,
                                                             const Facts& facts);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

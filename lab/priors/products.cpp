@@ -11,7 +11,7 @@
 #include "lab/priors/shown_values.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 using enum CoefficientId;
@@ -201,4 +201,4 @@ std::vector<PriorEvidence> evidence_of_products(const std::vector<ProductRow>& r
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -2,7 +2,7 @@
 
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 void ShownValues::add(const std::string& device_type, double value, int rows) {
   values_.push_back(value);
@@ -56,4 +56,4 @@ std::optional<Line> fit_line(const std::vector<Point>& points) {
   return Line{weights->a, weights->b};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -8,7 +8,7 @@
 
 #include "lab/priors/prior_evidence.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 class ShownValues {
  public:
@@ -50,4 +50,4 @@ struct WeightedTerm {
 };
 [[nodiscard]] std::optional<FittedWeights> fit_weights(const std::vector<WeightedTerm>& terms);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

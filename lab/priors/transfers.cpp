@@ -5,7 +5,7 @@
 #include "lab/priors/evidence_of.h"
 #include "lab/priors/shown_values.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 using enum CoefficientId;
 using enum EvidenceRelation;
@@ -36,4 +36,4 @@ std::vector<PriorEvidence> evidence_of_transfers(const std::vector<TransferRow>&
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

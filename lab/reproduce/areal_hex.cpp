@@ -6,7 +6,7 @@
 #include "lab/reproduce/areal_hex_text.h"
 #include "lab/reproduce/study.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 // Section 4.4; prices of section 3.
@@ -343,4 +343,4 @@ Study areal_hex_study(const Facts& facts, HexReading of) {
   return study;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

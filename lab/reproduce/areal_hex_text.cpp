@@ -1,6 +1,6 @@
 #include "lab/reproduce/areal_hex_text.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines.
 std::vector<std::string> areal_hex_assumptions() {
@@ -121,4 +121,4 @@ std::vector<Cause> areal_hex_causes() {
 }
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

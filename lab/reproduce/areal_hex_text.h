@@ -7,11 +7,11 @@
 
 #include "lab/reproduce/reproduction.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 [[nodiscard]] std::vector<std::string> areal_hex_assumptions();
 [[nodiscard]] std::vector<std::string> areal_hex_contradictions();
 // Each cause was found by an experiment that the sentence describes.
 [[nodiscard]] std::vector<Cause> areal_hex_causes();
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

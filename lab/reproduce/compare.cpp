@@ -7,7 +7,7 @@
 #include "core/units.h"
 #include "sextant/objective.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 constexpr double kWorthSaying = 0.05;  // of the slower iteration
@@ -312,4 +312,4 @@ std::string shown_published(const Comparison& comparison) {
          " to " + high;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -6,7 +6,7 @@
 #include "lab/reproduce/reproduction.h"
 #include "lab/reproduce/study.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // A figure agrees with a published range, or with a single published number, if it lies no further outside than
 // a tolerance:
@@ -38,4 +38,4 @@ inline constexpr double kMinTolerance = 0.01;
 [[nodiscard]] std::string shown_published(const Comparison& comparison);
 [[nodiscard]] std::string shown_ours(const Comparison& comparison);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -9,7 +9,7 @@
 #include "planner/verify/verify.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 using Devices = std::vector<std::uint16_t>;
@@ -78,4 +78,4 @@ PlanResult plan_with_equal_degrees(const StudyCell& cell, const Cluster& cluster
   return best;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

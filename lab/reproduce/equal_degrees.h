@@ -7,7 +7,7 @@
 #include "lab/reproduce/study.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // Synchronous: all tasks share the devices. Asynchronous: generation has the first machines and all other tasks
 // the rest; of all numbers of machines, and of the micro-batches 1 to 16, the fastest plan that fits. Batches are
@@ -16,4 +16,4 @@ namespace sextant {
                                                  int tensor_parallel, const Coefficients& coefficients,
                                                  std::string_view framework);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -7,7 +7,7 @@
 #include "core/units.h"
 #include "lab/reproduce/compare.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 std::vector<double> ours_of(const Headline& headline, const std::vector<Comparison>& comparisons) {
@@ -46,4 +46,4 @@ std::vector<Comparison> compare_headlines(const std::vector<Headline>& headlines
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

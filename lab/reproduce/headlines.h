@@ -6,10 +6,10 @@
 #include "lab/reproduce/reproduction.h"
 #include "lab/reproduce/study.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // Returns one comparison for each headline whose groups have figures of ours; call it after those of its cells.
 [[nodiscard]] std::vector<Comparison> compare_headlines(const std::vector<Headline>& headlines,
                                                         const std::vector<Comparison>& comparisons);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -6,7 +6,7 @@
 #include "lab/reproduce/hetrl_text.h"
 #include "lab/reproduce/study.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 constexpr std::array kModels = {"Qwen3-4B", "Qwen3-8B", "Qwen3-14B"};
@@ -321,4 +321,4 @@ Study hetrl_study(const Facts& facts, HetrlReading reading) {
   return study;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -1,6 +1,6 @@
 #include "lab/reproduce/hetrl_text.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines.
 std::vector<std::string> hetrl_assumptions() {
@@ -155,4 +155,4 @@ std::vector<Cause> hetrl_balance_causes() {
 }
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

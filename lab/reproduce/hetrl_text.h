@@ -6,7 +6,7 @@
 
 #include "lab/reproduce/reproduction.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 [[nodiscard]] std::vector<std::string> hetrl_assumptions();
 [[nodiscard]] std::vector<std::string> hetrl_contradictions();
@@ -16,4 +16,4 @@ namespace sextant {
 [[nodiscard]] std::vector<std::string> hetrl_balance_assumptions();
 [[nodiscard]] std::vector<Cause> hetrl_balance_causes();
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -6,7 +6,7 @@
 #include "sextant/error.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 struct Setting {
@@ -126,4 +126,4 @@ Study real_study(const Runs& published, RealReading reading) {
   return study;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

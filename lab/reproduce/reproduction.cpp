@@ -3,7 +3,7 @@
 #include "documents/values/fields.h"
 #include "sextant/search.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 Kind<Term> term() {
@@ -142,4 +142,4 @@ Reproduction Reproduction::parse(const JsonView& view) { return parse_fields(vie
 
 Json Reproduction::to_json() const { return fields_to_json(*this, reproduction_fields()); }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

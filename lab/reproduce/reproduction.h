@@ -12,7 +12,7 @@
 #include "sextant/json.h"
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 struct ReproducedTask {
   double time_s = 0;
@@ -113,4 +113,4 @@ struct Reproduction {
   [[nodiscard]] Json to_json() const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -8,7 +8,7 @@
 #include "core/units.h"
 #include "lab/reproduce/compare.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 std::string row(const std::vector<std::string>& cells) {
@@ -254,4 +254,4 @@ std::string reproduction_as_markdown(const Reproduction& reproduction, const std
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

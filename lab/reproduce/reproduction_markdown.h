@@ -6,7 +6,7 @@
 
 #include "lab/reproduce/reproduction.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // command: the command line that produced it.
 [[nodiscard]] std::string reproduction_as_markdown(const Reproduction& reproduction,
@@ -28,4 +28,4 @@ struct ComparisonGroup {
 // Returns the groups in order of appearance.
 [[nodiscard]] std::vector<ComparisonGroup> groups_of(const ReproducedExperiment& experiment);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -15,7 +15,7 @@
 #include "sextant/planners.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 bool is_over(const StudyOptions& options) { return options.is_cancelled && options.is_cancelled->load(); }
@@ -336,4 +336,4 @@ ReproducedExperiment run_study(const Study& study, const StudyOptions& options) 
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

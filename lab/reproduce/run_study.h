@@ -11,7 +11,7 @@
 #include "sextant/coefficients.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 struct StudyCoefficients {
   Coefficients coefficients;
@@ -44,4 +44,4 @@ struct StudyOptions {
 // the mean of rates, and links as within a zone.
 [[nodiscard]] Cluster all_alike(const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -16,9 +16,10 @@
 #include "sextant/workflow.h"
 
 namespace sextant {
-
-class Facts;
 struct Runs;
+}  // namespace sextant
+
+namespace sextant::inline lab {
 
 enum class ContestantPlacement {
   planned,        // by the planner, which knows the cluster
@@ -174,4 +175,4 @@ template <typename Keeps>
   return part;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline lab {
 namespace {
 
 struct Tried {
@@ -91,4 +91,4 @@ Subcluster best_part(const Cluster& cluster, const TimeOnPart& time_on) {
   return without(cluster, PartSearch(cluster, time_on).best().left_out);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

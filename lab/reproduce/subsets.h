@@ -6,7 +6,7 @@
 
 #include "planner/request/subcluster.h"
 
-namespace sextant {
+namespace sextant::inline lab {
 
 // The iteration time that a planner reaches on a part of a cluster; nullopt if no plan fits.
 using TimeOnPart = std::function<std::optional<double>(const Subcluster& part)>;
@@ -16,4 +16,4 @@ using TimeOnPart = std::function<std::optional<double>(const Subcluster& part)>;
 // region or machine. Of equal machines in one zone only one is tried.
 [[nodiscard]] Subcluster best_part(const Cluster& cluster, const TimeOnPart& time_on);
 
-}  // namespace sextant
+}  // namespace sextant::inline lab

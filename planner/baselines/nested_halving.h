@@ -11,7 +11,7 @@
 #include "planner/search/search_run.h"
 #include "planner/sha_ea/halving.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A task grouping with the GPU groupings that are left of it. An arm has `Score score() const`, the best of all
 // plans that were found in it.
@@ -65,4 +65,4 @@ void halve_nested(std::vector<HalvedGrouping<Arm>>& groupings, const HalvingBudg
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

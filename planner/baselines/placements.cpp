@@ -7,7 +7,7 @@
 #include "planner/baselines/sweep.h"
 #include "sextant/search_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr int kMachines = 8;  // units of a cluster whose assignments are tried: 35 ways to cut them in four
@@ -91,4 +91,4 @@ PlanResult plan_by_verl_auto(const PlanRequest& request) {
   return run.result("verl-auto");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Three sets of devices: training and inference of actor and reference on the first, critic and reward on the
 // second, generation on the third. Tries every size of each set, in machines.
@@ -19,4 +19,4 @@ namespace sextant {
 // rejects sets that are too small. The search ends by itself, or with the budget.
 [[nodiscard]] PlanResult plan_by_verl_auto(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

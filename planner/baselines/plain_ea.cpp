@@ -5,7 +5,7 @@
 #include "planner/baselines/random_candidates.h"
 #include "planner/sha_ea/arrangement.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The parameters of DEAP's examples.
@@ -99,4 +99,4 @@ PlanResult plan_by_plain_ea(const PlanRequest& request) {
   return run.result("plain-ea");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 RandomCandidates::RandomCandidates(SearchRun& run)
     : run_(run),
@@ -75,4 +75,4 @@ Candidate RandomCandidates::candidate(std::mt19937_64& random) {
   return candidate;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 
 #include "planner/search/search_run.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class RandomCandidates {
  public:
@@ -34,4 +34,4 @@ class RandomCandidates {
   std::vector<std::map<int, std::vector<int>>> known_shapes_;  // by task, then number of devices
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -2,7 +2,7 @@
 
 #include "planner/baselines/random_candidates.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 PlanResult plan_by_random(const PlanRequest& request) {
   SearchRun run(request, 1);
@@ -14,4 +14,4 @@ PlanResult plan_by_random(const PlanRequest& request) {
   return run.result("random");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,9 +3,9 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Without a budget it runs for one second.
 [[nodiscard]] PlanResult plan_by_random(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

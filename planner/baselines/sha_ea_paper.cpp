@@ -15,7 +15,7 @@
 #include "planner/sha_ea/unit_assignment.h"
 #include "sextant/search_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr std::size_t kPopulation = 8;
@@ -297,4 +297,4 @@ PlanResult plan_by_sha_random(const PlanRequest& request) {
   return plan(request, LowLevels::are_drawn, "sha-random");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

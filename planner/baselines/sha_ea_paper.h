@@ -15,7 +15,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Without a budget it searches for one second. It may end before its budget is spent, when the last arm has had
 // its part. Throws Error(bad_input) for objectives other than time and for pinned tasks.
@@ -24,4 +24,4 @@ namespace sextant {
 // "Pure SHA" of section 6: the same halving, but plans of an arm are drawn at random and nothing evolves.
 [[nodiscard]] PlanResult plan_by_sha_random(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

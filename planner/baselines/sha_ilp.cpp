@@ -14,7 +14,7 @@
 #include "sextant/error.h"
 #include "sextant/search_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr int kWantedUnits = 8;             // as ExactLimits has it
@@ -136,4 +136,4 @@ PlanResult plan_by_sha_ilp(const PlanRequest& request) {
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include "planner/exact/milp.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Evaluations of the request's budget are nodes of the solver's trees; an arm takes at least one. Seconds are
 // divided among arms. Without a budget it searches for one second. Result as of other searches: nothing is
@@ -18,4 +18,4 @@ namespace sextant {
 // tasks and for ways to synchronize weights that are not sums (exact/ilp_model.h).
 [[nodiscard]] PlanResult plan_by_sha_ilp(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 
 #include "planner/baselines/sweep.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 double bytes_per_flop(const PlanRequest& request, const std::vector<std::uint16_t>& unit) {
@@ -66,4 +66,4 @@ PlanResult plan_by_streamrl(const PlanRequest& request) {
   return run.result("streamrl");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Ends after all sizes, or with the budget. Infeasible if the workflow does not have both generation and other
 // tasks, or if the cluster has one device.
@@ -19,4 +19,4 @@ namespace sextant {
 // of at most six. Infeasible with one type of devices or if a task is pinned.
 [[nodiscard]] PlanResult plan_by_types(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

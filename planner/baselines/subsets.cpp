@@ -13,7 +13,7 @@
 #include "planner/exact/bound.h"
 #include "sextant/search_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr std::size_t kMaxFamilies = 12;  // zones and types; those with the most devices are taken
@@ -229,4 +229,4 @@ bool is_type_first(const PlanRequest& request) {
   return alone < even_loss(request, min_s_on, all);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The devices of each part, as nodes (neighbouring nodes of one type together in large parts, pieces of nodes in
 // parts of one or two nodes): of every type of every zone, every type and every zone, with 1, 2, 4, ... and all of
@@ -28,4 +28,4 @@ using ClusterPart = std::vector<std::vector<std::uint16_t>>;
 // slowest of them: compares lower bounds. False for other goals than time, and if all devices have one type.
 [[nodiscard]] bool is_type_first(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 
 #include "planner/space/units.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr int kWantedUnits = 32;  // four machines of eight devices one by one
@@ -253,4 +253,4 @@ std::vector<UnitClass> units_in_order(const PlanRequest& request) {
   return maximum > 0 ? merged(units, static_cast<std::size_t>(maximum), request, marks) : units;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 #include "planner/search/search_run.h"
 #include "planner/sha_ea/arrangement.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class Sweep {
  public:
@@ -89,4 +89,4 @@ template <typename IsFirst>
 // SearchLimits::max_units is set, neighbours of one device type are merged until about that many are left.
 [[nodiscard]] std::vector<UnitClass> units_in_order(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -4,7 +4,7 @@
 
 #include "planner/baselines/sweep.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 PlanResult plan_by_verl_colocated(const PlanRequest& request) {
   SearchRun run(request, 0);
@@ -28,4 +28,4 @@ PlanResult plan_by_verl_split(const PlanRequest& request) {
   return run.result("verl-split");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

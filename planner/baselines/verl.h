@@ -4,7 +4,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // All tasks on all devices, one after the other; generation and training may partition the model differently
 // (3D-HybridEngine). The search ends after the options of this single placement, or with the budget.
@@ -15,4 +15,4 @@ namespace sextant {
 // set for all.
 [[nodiscard]] PlanResult plan_by_verl_split(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

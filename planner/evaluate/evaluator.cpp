@@ -8,7 +8,7 @@
 #include "costmodel/iteration.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The default execution options of the actor's training; those of the first task if the actor does not train.
@@ -443,4 +443,4 @@ Plan Evaluator::plan_of(const Candidate& candidate, const std::string& name) con
   return plan;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

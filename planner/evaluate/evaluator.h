@@ -29,7 +29,7 @@
 #include "sextant/objective.h"
 #include "sextant/task_choices.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Score {
   double time_s = 0;        // per iteration
@@ -267,4 +267,4 @@ class Evaluator {
   std::uint64_t asked_syncs_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

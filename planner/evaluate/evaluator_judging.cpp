@@ -5,7 +5,7 @@
 
 #include "planner/evaluate/evaluator.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // ---- memory ----
 
@@ -80,4 +80,4 @@ Score Evaluator::judged(double time_s, double excess_bytes) const {
   return score;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 MemoryUse::MemoryUse(std::vector<double> free_memory_bytes)
     : room_(std::move(free_memory_bytes)),
@@ -88,4 +88,4 @@ void MemoryUse::undo() {
   old_.clear();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The memory that a task needs, in bytes by device; zero on devices without a tasklet of it.
 struct TaskBytes {
@@ -61,4 +61,4 @@ class MemoryUse {
   Last last_ = Last::none;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

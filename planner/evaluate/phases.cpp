@@ -4,7 +4,7 @@
 
 #include "costmodel/iteration.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The ends of some tasks, by position in `tasks`.
@@ -92,4 +92,4 @@ double Phases::with_transfers_s(const Times& phases_s, Overlaps overlaps, std::s
   return all.total_s + longest_s(transfers) - hidden_s(workflow_, all, transfers, eta_, idle_s);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "costmodel/weight_transfers.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 [[nodiscard]] constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
 
@@ -46,4 +46,4 @@ class Phases {
   int generation_ = -1;  // of the actor; -1 without weight sync
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -16,7 +16,7 @@
 #include "costmodel/terms/shared_links.h"
 #include "planner/request/candidate.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Memory of a replica by position in it, in bytes, to be compared with a share of the device's memory
 // (PlanRequest::memory_share): of a KV cache of stated size only that share counts.
@@ -129,4 +129,4 @@ class TaskModel {
   std::unique_ptr<const Trained> trained_;  // for actor training and generation
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

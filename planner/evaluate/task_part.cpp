@@ -5,7 +5,7 @@
 
 #include "costmodel/terms/smooth.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 namespace {
 
@@ -342,4 +342,4 @@ void TaskPart::cost_without_caching(const Placement& placement) {
   now_ = &glanced_at_;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

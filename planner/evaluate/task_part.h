@@ -14,7 +14,7 @@
 #include "planner/request/candidate.h"
 #include "planner/request/fingerprints.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The equivalence classes of devices for a search: devices of one class are interchangeable.
 struct DeviceClasses {
@@ -187,4 +187,4 @@ class TaskPart {
   std::uint64_t asked_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

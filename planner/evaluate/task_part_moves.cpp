@@ -3,7 +3,7 @@
 
 #include "planner/evaluate/task_part.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 void TaskPart::touch() {
   if (is_touched_) return;
@@ -199,4 +199,4 @@ void TaskPart::take_back_moves() {
   own_.value = old_value_;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "planner/evaluate/task_model.h"
 #include "planner/exact/longest_response.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 struct Types {
@@ -391,4 +391,4 @@ double min_usd_per_iteration(const PlanRequest& request) {
   return sum;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

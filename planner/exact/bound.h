@@ -30,7 +30,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The bound in seconds. Throws Error(bad_input) if a device has no rate for the workflow's precision.
 [[nodiscard]] double min_iteration_s(const PlanRequest& request);
@@ -55,4 +55,4 @@ using ItemTimes = std::vector<double>;
 // good x, so it may be slightly below the best split. Exact if the items' times are proportional.
 [[nodiscard]] double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -4,7 +4,7 @@
 
 #include "costmodel/iteration.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 constexpr auto kGeneration = static_cast<std::size_t>(TaskKind::generation),
                kInference = static_cast<std::size_t>(TaskKind::inference),
@@ -116,4 +116,4 @@ double Composition::bound_s(std::span<const TaskSet> groups, std::span<const Gro
          sync_.overhead_s();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

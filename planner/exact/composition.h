@@ -13,7 +13,7 @@
 
 #include "planner/exact/group_costs.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class Composition {
  public:
@@ -63,4 +63,4 @@ class Composition {
   double eta_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 void AssignmentSearch::begin(const TaskGrouping& grouping) {
   grouping_ = &grouping;
@@ -256,4 +256,4 @@ void search_rents(UnitSpace& space, AssignmentSearch& deals, ProofProgress& prog
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 
 #include "planner/exact/option_search.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class AssignmentSearch {
  public:
@@ -78,4 +78,4 @@ void search_groupings(UnitSpace& space, AssignmentSearch& deals, ProofProgress& 
 // (sextant/objective.h).
 void search_rents(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

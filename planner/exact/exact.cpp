@@ -7,7 +7,7 @@
 #include "planner/exact/deal_search.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The reason why nothing fits: the first task that does not fit alone, or all tasks together.
@@ -124,4 +124,4 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -13,7 +13,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct ExactLimits {
   int wanted_units = 8;  // minimum number of units of the cluster (planner/space/units.h)
@@ -35,4 +35,4 @@ struct ExactLimits {
 // sets.
 [[nodiscard]] PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -14,7 +14,7 @@
 #include "sextant/error.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // A layout of one task with all values that do not depend on the other tasks.
@@ -334,4 +334,4 @@ std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_
   return results;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Deterministic: among equally fast plans the first in the order of the space. Returns the best so far if
 // cancelled; budget, seed and threads have no effect.
@@ -18,4 +18,4 @@ namespace sextant {
 // fits or the space is too large.
 [[nodiscard]] std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_t maximum);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

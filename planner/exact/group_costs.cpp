@@ -4,7 +4,7 @@
 #include <deque>
 #include <queue>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kByte = 1;
@@ -208,4 +208,4 @@ const GroupCost& GroupCosts::within(TaskSet tasks, int share) {
   return known_as(within_, key(tasks, share), minimum);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

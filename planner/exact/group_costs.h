@@ -11,7 +11,7 @@
 #include "planner/exact/sync_cost.h"
 #include "planner/exact/unit_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 inline constexpr std::size_t kTaskKinds = 3;
 
@@ -65,4 +65,4 @@ class GroupCosts {
   Known of_block_, of_share_, within_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -12,7 +12,7 @@
 #include "sextant/error.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The solver adds times up and takes numbers for whole within tolerances of its own. Relative.
@@ -278,4 +278,4 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "planner/exact/milp.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct IlpLimits {
   int wanted_units = 8;  // as in ExactLimits
@@ -52,4 +52,4 @@ struct IlpAnswer {
 [[nodiscard]] IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model,
                                   const IlpQuestion& question, const MilpSolver& solver);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

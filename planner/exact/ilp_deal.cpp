@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 IlpAssignment::IlpAssignment(UnitSpace& space, MilpProblem& problem) : space_(space), problem_(problem) {
   for (int share = 1; share < space.share_count(); ++share) {
@@ -244,4 +244,4 @@ std::vector<MilpValue> IlpAssignment::values_of(const UnitChoice& choice) const 
   return values;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

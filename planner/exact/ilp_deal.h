@@ -12,7 +12,7 @@
 #include "planner/exact/milp.h"
 #include "planner/exact/unit_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 using MilpTerms = std::vector<MilpTerm>;
 
@@ -78,4 +78,4 @@ class IlpAssignment {
   std::vector<int> share_of_block_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

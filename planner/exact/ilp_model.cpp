@@ -5,7 +5,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kGigabyte = 1e9;  // rows in bytes would differ too much in scale from the others
@@ -449,4 +449,4 @@ std::vector<MilpValue> IlpModel::values_of(const UnitChoice& choice) const {
   return values;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

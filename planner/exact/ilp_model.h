@@ -16,7 +16,7 @@
 #include "planner/exact/ilp_reduction.h"
 #include "planner/exact/sync_cost.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class IlpModel {
  public:
@@ -100,4 +100,4 @@ class IlpModel {
   double horizon_s_ = 0;                         // upper bound of any plan's time
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

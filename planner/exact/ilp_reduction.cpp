@@ -4,7 +4,7 @@
 
 #include "costmodel/iteration.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr auto kGeneration = static_cast<std::size_t>(TaskKind::generation);
@@ -83,4 +83,4 @@ double IlpReduction::bound_s(const Group& group, std::size_t kind, double option
   return std::max(rest_s + phase_s[kGeneration], with_group_s) + sync_.min_fixed_s();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -12,7 +12,7 @@
 
 #include "planner/exact/group_costs.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class IlpReduction {
  public:
@@ -48,4 +48,4 @@ class IlpReduction {
   bool keeps_all_ = true;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 #include "costmodel/terms/tensor_parallel.h"
 #include "sextant/rollout.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // True if places of finished responses are refilled without an end, so that no iteration waits for the longest
@@ -114,4 +114,4 @@ double min_longest_response_s(const Problem<double>& frame, const TaskWork& work
   return min_decode_steps(work, frame.workflow) * minimum_s;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -15,7 +15,7 @@
 
 #include "costmodel/problem/problem.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Minimum latencies of the links between two different devices.
 struct MinLatencies {
@@ -39,4 +39,4 @@ struct MinLatencies {
 [[nodiscard]] double min_longest_response_s(const Problem<double>& frame, const TaskWork& work,
                                             const std::vector<DeviceId>& types, const MinLatencies& latencies);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -4,7 +4,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 int MilpProblem::add_variable(double lower, double upper, double cost) {
   variables_.push_back({lower, upper, cost, false});
@@ -29,4 +29,4 @@ void MilpProblem::add_row(double lower, const std::vector<MilpTerm>& terms, doub
   rows_.push_back(std::move(row));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 inline constexpr double kMilpInfinity = std::numeric_limits<double>::infinity();
 
@@ -92,4 +92,4 @@ class MilpSolver {
 // Null if this build has no solver.
 [[nodiscard]] std::unique_ptr<MilpSolver> make_milp_solver();
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 #include "planner/exact/milp.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 struct ModelDeleter {
@@ -185,4 +185,4 @@ class CbcSolver : public MilpSolver {
 
 std::unique_ptr<MilpSolver> make_milp_solver() { return std::make_unique<CbcSolver>(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

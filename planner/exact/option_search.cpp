@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The evaluator, which decides, sums bytes in another order.
 constexpr double kSmallestBytes = 1;
@@ -204,4 +204,4 @@ void OptionSearch::search(const AssignedTasks& dealt) {
   choose(0);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

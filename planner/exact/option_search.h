@@ -11,7 +11,7 @@
 #include "planner/exact/composition.h"
 #include "planner/exact/proof_progress.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct AssignedTasks {
   const TaskGrouping& grouping;
@@ -86,4 +86,4 @@ class OptionSearch {
   SyncSides minimum_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -12,7 +12,7 @@
 #include "planner/evaluate/evaluator.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();  // seconds that no plan can keep
 
@@ -123,4 +123,4 @@ class ProofProgress {
   std::vector<Improvement> improvements_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 SetCover::SetCover(const std::vector<double>& alone) : solver_(make_milp_solver()), elements_(alone.size()) {
   for (std::size_t e = 0; e < alone.size(); ++e) add({{static_cast<int>(e)}, alone[e]});
@@ -113,4 +113,4 @@ std::vector<CostedSet> SetCover::cover() const {
   return taken;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

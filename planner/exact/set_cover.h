@@ -11,7 +11,7 @@
 
 #include "planner/exact/milp.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct CostedSet {
   std::vector<int> elements;  // numbers from 0
@@ -57,4 +57,4 @@ class SetCover {
   std::map<std::vector<int>, double> known_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include "costmodel/terms/weight_sync.h"
 #include "planner/evaluate/task_model.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 std::vector<DeviceId> ascending(const std::vector<std::uint16_t>& devices) {
@@ -149,4 +149,4 @@ double SyncBetween::min_s(const TaskValue& generated) const {
   return sync_.transfer_s(sides, path.ways) + min_apart_s_ + sync_.apart_s(sync_.generation(), generated);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

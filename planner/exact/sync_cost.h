@@ -5,7 +5,7 @@
 
 #include "planner/exact/unit_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The values of training and generation options on separate devices that affect the transfer between them: of
 // one option each, or the minimum of several.
@@ -83,4 +83,4 @@ class SyncBetween {
   double min_apart_s_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "planner/search/search_run.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool overlap(const std::set<DeviceId>& some, const std::set<DeviceId>& others) {
@@ -411,4 +411,4 @@ std::optional<UnitChoice> UnitSpace::choice_of(const Candidate& candidate) {
   return choice;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -26,7 +26,7 @@
 #include "planner/space/units.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A set of tasks, one bit each.
 using TaskSet = std::uint32_t;
@@ -156,4 +156,4 @@ class UnitSpace {
   std::vector<std::vector<std::unique_ptr<std::vector<ExactOption>>>> options_;  // by task, then block
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

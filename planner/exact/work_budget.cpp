@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // More steps than any search takes, and far from the limits of the type.
@@ -26,4 +26,4 @@ void WorkBudget::look_at_clock() {
   if (left_ > 0 && passed.count() > max_s_) is_out_of_time_ = true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

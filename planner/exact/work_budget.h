@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // How far a bound is searched for.
 struct BoundBudget {
@@ -44,4 +44,4 @@ class WorkBudget {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include "sextant/error.h"
 #include "sextant/planners.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr std::array<std::string_view, 4> kQuick{"verl-colocated", "verl-split", "streamrl", "sha-ea"};
@@ -155,4 +155,4 @@ std::vector<FoundAlternative> find_alternatives(const PlanRequest& request, std:
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

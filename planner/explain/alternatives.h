@@ -9,7 +9,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct FoundAlternative {
   std::string name;
@@ -31,4 +31,4 @@ struct AlternativeLimits {
                                                               std::string_view planner, const Plan& plan,
                                                               const AlternativeLimits& limits = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

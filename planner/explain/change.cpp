@@ -10,7 +10,7 @@
 #include "costmodel/hardware_numbers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The parts of a cluster, from which a changed one is made.
@@ -294,4 +294,4 @@ std::optional<Plan> moved(const Plan& plan, const Cluster& from, const Cluster& 
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

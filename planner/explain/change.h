@@ -8,7 +8,7 @@
 #include "sextant/cluster.h"
 #include "sextant/plan.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Adds `count` machines like the first of the type, at the end of the cluster; in the zone of that one, or in
 // another zone of the cluster.
@@ -66,4 +66,4 @@ using ClusterChange =
 // has another type.
 [[nodiscard]] std::optional<Plan> moved(const Plan& plan, const Cluster& from, const Cluster& to);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

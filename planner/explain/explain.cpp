@@ -8,7 +8,7 @@
 #include "planner/explain/savings.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 Prediction predicted(const PlanRequest& request, const Cluster& cluster, const Plan& plan) {
@@ -178,4 +178,4 @@ WhatIf plan_what_if(const Decided& decided, const Scenario& scenario, int* devic
   return what_if;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include "planner/explain/judge.h"
 #include "sextant/planners.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A plan and the request that it answers.
 struct Decided {
@@ -39,4 +39,4 @@ struct Scenario {
 // uses, zero without a plan.
 [[nodiscard]] WhatIf plan_what_if(const Decided& decided, const Scenario& scenario, int* devices = nullptr);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include "planner/explain/number_values.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // A number, and the world with another value of it.
@@ -228,4 +228,4 @@ std::vector<Flip> find_flips(const PlanRequest& request, const Plan& chosen, con
   return flips;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "documents/explanation.h"
 #include "planner/explain/judge.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // An alternative to the chosen plan.
 struct Rival {
@@ -44,4 +44,4 @@ struct FactorRange {
                                            const std::vector<Rival>& rivals,
                                            const CoefficientUncertainty& doubt);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kRounding = 1e-9;  // of two predictions of plans that are alike
@@ -112,4 +112,4 @@ std::optional<Chance> chance_of(const std::vector<double>& first, const std::vec
   return chance;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

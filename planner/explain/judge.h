@@ -10,7 +10,7 @@
 #include "documents/explanation.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Judgement {
   double loss = 0;
@@ -67,4 +67,4 @@ struct CoefficientUncertainty {
                                               const std::vector<double>& second,
                                               std::optional<double> model_log_deviation);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

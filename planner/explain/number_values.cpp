@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kNormal95 = 1.96;  // spreads are half of 95 % intervals
@@ -68,4 +68,4 @@ KnownNumber value_of(const Cluster& cluster, const HardwareNumber& number, Preci
   return known;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

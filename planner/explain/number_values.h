@@ -5,7 +5,7 @@
 
 #include "costmodel/hardware_numbers.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct KnownNumber {
   double value = 0;  // the first if several numbers change together
@@ -16,4 +16,4 @@ struct KnownNumber {
 // The value of a number; a rate of devices is that for `precision`. "memory_bytes" is supported too.
 [[nodiscard]] KnownNumber value_of(const Cluster& cluster, const HardwareNumber& number, Precision precision);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

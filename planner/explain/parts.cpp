@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr const char* kNoTask = "iteration";
@@ -122,4 +122,4 @@ std::map<std::string, std::string> layouts_of(const Plan& plan) {
   return layouts;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -10,7 +10,7 @@
 #include "sextant/plan.h"
 #include "sextant/prediction.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The tasks on the critical path, in order: backwards from the end of the iteration, always the task that ends
 // last before the next one begins.
@@ -30,4 +30,4 @@ namespace sextant {
 // One line per task.
 [[nodiscard]] std::map<std::string, std::string> layouts_of(const Plan& plan);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include "costmodel/hardware_numbers.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr const char* kLatency = "link_latency_s";
@@ -86,4 +86,4 @@ std::vector<Saving> savings_of(const PlanRequest& request, const Plan& plan) {
   return savings;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 #include "documents/explanation.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // For every rate of the cluster (costmodel/hardware_numbers.h), for whole links (latency and bandwidth
 // together), for each whole device type and for one rate of all types: the elasticity of the iteration, by a
@@ -14,4 +14,4 @@ namespace sextant {
 // Largest first, without those that change nothing.
 [[nodiscard]] std::vector<Saving> savings_of(const PlanRequest& request, const Plan& plan);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

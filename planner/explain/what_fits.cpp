@@ -11,7 +11,7 @@
 #include "sextant/error.h"
 #include "sextant/profile_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kMoment_s = 0.5;
@@ -221,4 +221,4 @@ Fitting what_would_fit(const PlanRequest& request, const FrameworkProfile* profi
   return {};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

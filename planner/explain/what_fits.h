@@ -7,7 +7,7 @@
 #include "sextant/framework_profile.h"
 #include "sextant/planners.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Fitting {
   // A phrase such as "with --recompute one does" or "with 2 more nodes of 8 H100-SXM-80GB one does, which takes 143 s";
@@ -22,4 +22,4 @@ struct Fitting {
 // request respects; null: none.
 [[nodiscard]] Fitting what_would_fit(const PlanRequest& request, const FrameworkProfile* profile);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

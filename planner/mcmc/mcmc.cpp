@@ -6,7 +6,7 @@
 #include "planner/mcmc/meshes.h"
 #include "planner/search/chain.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 class McmcSearch {
@@ -67,4 +67,4 @@ PlanResult plan_by_mcmc(const PlanRequest& request) {
   return run.result("mcmc", is_known ? "task " + stranded->name + " has no layout on this cluster" : "");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,10 +11,10 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Uses one thread. Without a budget it runs for one second. Throws Error(bad_input) for a cluster that the
 // evaluator cannot handle.
 [[nodiscard]] PlanResult plan_by_mcmc(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 Mesh run_of(int first, int count) {
@@ -72,4 +72,4 @@ void MeshTable::add_options(std::size_t task, std::size_t mesh, const std::vecto
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

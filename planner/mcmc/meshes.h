@@ -7,7 +7,7 @@
 #include "planner/search/chain.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 using Mesh = std::vector<std::uint16_t>;  // devices, ascending
 
@@ -44,4 +44,4 @@ class MeshTable {
   std::vector<double> min_s_;                     // times of the fastest
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

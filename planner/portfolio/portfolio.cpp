@@ -20,7 +20,7 @@
 #include "planner/two_phase/two_phase.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kWorthUnevenness = 0.02;
@@ -394,4 +394,4 @@ bool is_even(const Plan& plan, int sequences) {
 
 PlanResult plan_by_portfolio(const PlanRequest& request) { return Portfolio(request).run(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -13,7 +13,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 inline constexpr double kPortfolioBudget_s = 2;  // without a budget in the request
 
@@ -26,4 +26,4 @@ inline constexpr double kPortfolioBudget_s = 2;  // without a budget in the requ
 // True if replicas of each task have equal shares, to one sequence, and stages equal layers, to one layer.
 [[nodiscard]] bool is_even(const Plan& plan, int sequences);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // first: the replica that comes first; the others follow in turn.
@@ -163,4 +163,4 @@ std::optional<CanonicalLayout> canonical_layout_of(const TaskPlan& plan, int seq
   return seat;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

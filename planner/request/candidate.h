@@ -16,7 +16,7 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Level 4 of HetRL's search (section 3.2): how a task is partitioned. All of its replicas agree except for
 // their share of the batch.
@@ -128,4 +128,4 @@ struct CanonicalLayout {
 // shape's execution is left at 0.
 [[nodiscard]] std::optional<CanonicalLayout> canonical_layout_of(const TaskPlan& plan, int sequences);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

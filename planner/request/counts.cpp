@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 double binomial(int n, int k) {
   if (k < 0 || k > n) return 0;
@@ -64,4 +64,4 @@ double arm_count(int tasks, int gpus) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

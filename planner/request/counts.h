@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Level 1: partitions of a set of n, and those with exactly k parts (Stirling, second kind).
 [[nodiscard]] double bell_number(int n);
@@ -30,4 +30,4 @@ namespace sextant {
 // machines instead of GPUs it counts groups of whole machines.
 [[nodiscard]] double arm_count(int tasks, int gpus);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

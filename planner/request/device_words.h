@@ -10,7 +10,7 @@
 #include "sextant/cluster.h"
 #include "sextant/objective.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 inline constexpr std::size_t kWordBits = 64;
 
@@ -82,4 +82,4 @@ class DevicePrices {
   std::vector<int> paid_with_;  // the node that is rented whole, or a number of the device's own
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

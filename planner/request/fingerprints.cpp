@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 DeviceClassHashes::DeviceClassHashes(std::size_t seats) : seats_(seats) {
   rows_.reserve(kRows * seats);
@@ -48,4 +48,4 @@ Fingerprint DeviceClassHashes::of_devices(std::uint64_t head, std::span<const st
   return {mixed(lanes[0] ^ devices.size()) + lanes[1], mixed(lanes[1]) | 1};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Fingerprint {
   std::uint64_t low = 0;
@@ -137,4 +137,4 @@ class KnownParts {
   std::size_t count_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Appends every completion of the first tasks' groups.
@@ -92,4 +92,4 @@ std::vector<TaskGrouping> groupings_in_two(int tasks) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A partition of tasks into disjoint groups, numbered as they first appear.
 struct TaskGrouping {
@@ -31,4 +31,4 @@ inline constexpr int kMaxListedTasks = 8;
 // Partitions of `tasks` >= 1 in two groups: all up to kMaxListedTasks, else those with one task apart.
 [[nodiscard]] std::vector<TaskGrouping> groupings_in_two(int tasks);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

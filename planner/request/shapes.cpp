@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Everything that a shape says of batches and of the execution, for the degrees that it has already.
@@ -131,4 +131,4 @@ std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int dev
   return shapes;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include "sextant/task_choices.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct ShapeLimits {
   std::vector<int> micro_batch_sequences{1, 2, 4, 8, 16};
@@ -32,4 +32,4 @@ struct ShapeLimits {
 // one is the same as all of them.
 [[nodiscard]] std::vector<int> sizes_within(int share, const std::vector<int>& wanted);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

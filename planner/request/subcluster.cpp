@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Old names of devices that are left, with their new ones: the devices of a node are numbered anew.
@@ -118,4 +118,4 @@ std::set<DeviceId> devices_named(const Cluster& cluster, const std::string& name
   return devices;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

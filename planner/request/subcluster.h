@@ -10,7 +10,7 @@
 #include "sextant/plan.h"
 #include "sextant/search_space.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Subcluster {
   Cluster cluster;
@@ -32,4 +32,4 @@ struct Subcluster {
 // name that is not in the cluster.
 [[nodiscard]] std::set<DeviceId> devices_named(const Cluster& cluster, const std::string& name);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

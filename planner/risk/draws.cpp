@@ -12,7 +12,7 @@
 #include "costmodel/problem/work.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool is_far(LinkLevel level) {
@@ -92,4 +92,4 @@ std::vector<double> times_under(const PlanRequest& request, const Plan& plan,
   return times_s;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include "sextant/planner.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Standard deviations of logarithms, each of a normal distribution around the value in the documents. Zero: no
 // uncertainty.
@@ -40,4 +40,4 @@ struct RiskDraw {
 [[nodiscard]] std::vector<double> times_under(const PlanRequest& request, const Plan& plan,
                                               const std::vector<RiskDraw>& draws);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr std::size_t kFewDraws = 16;  // tell the better half of the plans
@@ -154,4 +154,4 @@ RiskAnswer plan_for_risk(const PlanRequest& request, const Plan& first, const Ri
   return {best->plan, best->at_goal_s, plans.front().at_goal_s, different, draws.size()};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -22,7 +22,7 @@
 #include "planner/risk/draws.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct RiskGoal {
   std::optional<double> percentile;  // 0.9: nine of ten times are no longer; absent: the mean
@@ -63,4 +63,4 @@ struct RiskSearch {
 // `first`: a plan for the request. Each search has the request's budget.
 [[nodiscard]] RiskAnswer plan_for_risk(const PlanRequest& request, const Plan& first, const RiskSearch& search);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include "planner/explain/judge.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -101,4 +101,4 @@ RunPlan plan_for_run(const PlanRequest& request, const Plan& first, const RunSea
   return run;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

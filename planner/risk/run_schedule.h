@@ -14,7 +14,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct RunPart {
   int iterations = 1;
@@ -43,4 +43,4 @@ struct RunSearch {
 // `first`: a plan for the request. Each search has the request's budget.
 [[nodiscard]] RunPlan plan_for_run(const PlanRequest& request, const Plan& first, const RunSearch& search);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

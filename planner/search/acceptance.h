@@ -13,7 +13,7 @@
 
 #include "planner/evaluate/evaluator.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The value that a chain minimises. A plan that does not fit, or exceeds a limit, is charged as kOverflow times
 // slower (ReaL does likewise), and more the more of the smallest device's memory it lacks, so that a chain that
@@ -39,4 +39,4 @@ namespace sextant {
   return kFirst * std::pow(kLast / kFirst, done);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 #include "planner/search/acceptance.h"
 #include "planner/space/composed_plan.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 using Choices = std::vector<std::vector<TaskChoice>>;
@@ -170,4 +170,4 @@ Scored cool_down(SearchRun& run, const Choices& choices, const Candidate& start,
   return cool_down(run, Evaluated(run, choices), choices, start, steps, random);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 
 #include "planner/search/search_run.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Choices with the same device set are adjacent and point to the same vector.
 struct TaskChoice {
@@ -26,4 +26,4 @@ struct TaskChoice {
 Scored cool_down(SearchRun& run, const std::vector<std::vector<TaskChoice>>& choices, const Candidate& start,
                  std::uint64_t steps, std::mt19937_64& random);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

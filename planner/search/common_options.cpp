@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 CommonOptionValues::CommonOptionValues(const PlanRequest& request, Evaluator& evaluator,
                                        const std::vector<EngineRules::Common>& rules)
@@ -84,4 +84,4 @@ std::vector<OptionValues> CommonOptionValues::all() {
   return joined;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 
 #include "planner/search/search_run.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A value of each rule's options together, by the rule's number; -1: any.
 using OptionValues = std::vector<int>;
@@ -40,4 +40,4 @@ class CommonOptionValues {
   std::map<std::tuple<std::size_t, int, Recompute, int>, OptionValues> known_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

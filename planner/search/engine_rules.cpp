@@ -5,7 +5,7 @@
 #include <string_view>
 #include <tuple>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool have_common_option(const EngineRules& rules, std::size_t task, std::size_t other,
@@ -140,4 +140,4 @@ std::vector<std::string> broken_engine_rules(const Plan& plan, const Workflow& w
   return broken;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include "sextant/task_choices.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // True if replicas, stages, devices and the parallelism of experts and contexts are equal. Sizes of
 // micro-batches, recomputation and offloading are each task's own.
@@ -41,4 +41,4 @@ namespace sextant {
                                                            const std::vector<TaskChoices>& choices,
                                                            const std::vector<std::size_t>& except = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 IslandExchange::IslandExchange(std::size_t islands, IslandRanks* ranks) : ranks_(ranks), told_(islands) {
   for (std::size_t island = 0; island < islands; ++island) ends_.emplace_back(*this, island);
@@ -30,4 +30,4 @@ std::vector<std::string> IslandExchange::taken(std::size_t to) {
   return taken;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -15,7 +15,7 @@
 #include "planner/search/islands.h"
 #include "planner/space/costed_options.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class IslandExchange {
  public:
@@ -49,4 +49,4 @@ class IslandExchange {
   std::vector<std::vector<std::string>> told_;  // by island: messages not taken yet
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -12,7 +12,7 @@
 #include "planner/search/shared_layouts.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 std::vector<std::size_t> pinned_tasks(const PlanRequest& request) {
@@ -312,4 +312,4 @@ void use_slack(const PlanRequest& request, PlanResult& result) {
   end_curve_at(loss_of_answer(request, result), result);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

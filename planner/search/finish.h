@@ -5,7 +5,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Makes the plan obey PlanRequest::engine_rules and TaskChoices::rank_order, with the devices of every task as
 // they are: of the layouts and options that obey, the best ones found are taken (shared_layouts.h). Does nothing
@@ -19,4 +19,4 @@ void obey_engine_rules(const PlanRequest& request, PlanResult& result);
 inline constexpr double kMaxLossOfSlack = 1e-3;
 void use_slack(const PlanRequest& request, PlanResult& result);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

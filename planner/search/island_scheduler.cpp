@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 void IslandScheduler::begin(std::uint64_t left) {
   std::unique_lock lock(one_at_a_time_);
@@ -50,4 +50,4 @@ void IslandScheduler::let(std::list<Waiter*>::iterator waiter) {
   chosen_.notify_all();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include <list>
 #include <mutex>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class IslandScheduler {
  public:
@@ -50,4 +50,4 @@ class IslandScheduler {
   std::list<Waiter*> waiting_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

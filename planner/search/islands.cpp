@@ -7,7 +7,7 @@
 #include "planner/search/search_run.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 std::uint64_t parse_whole(const JsonView& view) { return static_cast<std::uint64_t>(view.integer(0)); }
@@ -124,4 +124,4 @@ PlanResult merged(const PlanRequest& request, const std::vector<IslandEnd>& ends
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -12,7 +12,7 @@
 #include "planner/evaluate/evaluator.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The processes that search for one request. Each has its own copy of it; copies may differ in threads only.
 class IslandRanks {
@@ -54,4 +54,4 @@ struct IslandEnd {
 // merged: the merged curve only falls, and one evaluation of it counts as one evaluation of each island.
 [[nodiscard]] PlanResult merged(const PlanRequest& request, const std::vector<IslandEnd>& ends);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

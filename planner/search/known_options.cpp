@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class KnownOptions::End final : public OptionExchange {
  public:
@@ -47,4 +47,4 @@ std::unique_ptr<OptionExchange> KnownOptions::join(const PlanRequest& request) {
   return std::make_unique<End>(*this);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include "planner/space/costed_options.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class KnownOptions {
  public:
@@ -45,4 +45,4 @@ class KnownOptions {
   std::vector<std::string> packed_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

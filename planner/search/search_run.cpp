@@ -8,7 +8,7 @@
 #include "planner/search/known_options.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 Budget budget_of(const PlanRequest& request, double default_s) {
@@ -262,4 +262,4 @@ std::string infeasible_pin_reason(const PlanRequest& request, int task, int devi
          " devices that it is pinned to, all of which it must use";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

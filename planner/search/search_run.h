@@ -14,7 +14,7 @@
 #include "planner/space/options.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The request's limits of shapes; stages are no wider than the largest machine.
 [[nodiscard]] ShapeLimits shape_limits_of(const PlanRequest& request);
@@ -147,4 +147,4 @@ class SearchRun {
 // "best of 12 plans that fit, of 40 that were looked at".
 [[nodiscard]] std::string best_of_plans(std::uint64_t feasible, std::uint64_t looked_at);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 SharedLayout layout_of(const Shape& shape, const Execution& execution, std::vector<std::uint16_t> devices) {
@@ -197,4 +197,4 @@ Score LayoutsOfSet::improve(const Placements& placements, const Candidate& start
   return score;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 
 #include "planner/search/search_run.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The part of a placement that the tasks of one engine have in common.
 struct SharedLayout {
@@ -74,4 +74,4 @@ class LayoutsOfSet {
   std::map<std::pair<std::size_t, SharedLayout>, std::vector<Timed>> known_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -6,7 +6,7 @@
 #include "planner/request/counts.h"
 #include "planner/sha_ea/device_sets.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Ordered sums of `units` in `groups` positive parts are determined by `groups - 1` cut positions.
@@ -68,4 +68,4 @@ std::vector<Arms> arms_of(int tasks, int units, const ArmLimits& limits, std::mt
   return arms;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

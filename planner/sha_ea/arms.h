@@ -7,7 +7,7 @@
 
 #include "planner/request/groupings.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Sizes of the groups of one grouping, in units.
 struct Arms {
@@ -25,4 +25,4 @@ struct ArmLimits {
 // `units` into an ordered sum, or, if there are more than the limit, a uniform sample of them.
 [[nodiscard]] std::vector<Arms> arms_of(int tasks, int units, const ArmLimits& limits, std::mt19937_64& random);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

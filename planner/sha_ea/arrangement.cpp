@@ -4,7 +4,7 @@
 
 #include "planner/sha_ea/best_packing.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 Arranger::Arranger(SearchRun& run, Packing packing)
     : run_(run),
@@ -147,4 +147,4 @@ bool Arranger::arrange(const std::vector<UnitClass>& classes, const DeviceSets& 
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

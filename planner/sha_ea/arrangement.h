@@ -11,7 +11,7 @@
 #include "planner/sha_ea/packing.h"
 #include "planner/sha_ea/seen_sets.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class Arranger {
  public:
@@ -54,4 +54,4 @@ class Arranger {
   std::vector<std::size_t> synchronized_;  // tasks
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
@@ -172,4 +172,4 @@ bool choose_best_fitting(const std::vector<Corner>& corners, const OptionLists& 
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

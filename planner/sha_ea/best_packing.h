@@ -4,11 +4,11 @@
 
 #include "planner/sha_ea/packing.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Makes `chosen` the fastest options, by the sum of their times, with which all tasks fit, if there are such and
 // no task is on devices of different corners: types, tasks beside it or free memory. Returns whether it did.
 [[nodiscard]] bool choose_best_fitting(const std::vector<Corner>& corners, const OptionLists& options,
                                        ChosenOptions& chosen);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

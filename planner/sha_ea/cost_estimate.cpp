@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -76,4 +76,4 @@ double CostEstimate::loss(const std::vector<Devices>& devices, const std::vector
   return loss_of(objective, iteration_s(sets, times_s), objective.needs_devices() ? rented(sets) : Rented{});
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

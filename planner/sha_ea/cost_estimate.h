@@ -17,7 +17,7 @@
 #include "planner/evaluate/evaluator.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class CostEstimate {
  public:
@@ -58,4 +58,4 @@ class CostEstimate {
   std::vector<Rates> min_work_;  // minimum of time x rate, by task
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

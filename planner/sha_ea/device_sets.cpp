@@ -4,7 +4,7 @@
 #include <bit>
 #include <map>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // The regions of each set, concatenated; equal for sets with the same units.
@@ -205,4 +205,4 @@ std::vector<std::vector<std::uint16_t>> devices_of_sets(const std::vector<UnitCl
   return devices;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

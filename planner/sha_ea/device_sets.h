@@ -11,7 +11,7 @@
 #include "planner/sha_ea/unit_assignment.h"
 #include "planner/space/units.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 using SetMask = std::uint64_t;  // one bit per set
 [[nodiscard]] constexpr SetMask bit(int set) { return SetMask{1} << set; }
@@ -66,4 +66,4 @@ void move_units(DeviceSets& sharing, std::size_t unit_class, SetMask from, SetMa
 [[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_sets(const std::vector<UnitClass>& classes,
                                                                       const DeviceSets& sharing);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // ceil(log2 count), at least one: the number of rounds until one item is left.
 [[nodiscard]] inline std::uint64_t rounds_of(std::size_t count) {
@@ -47,4 +47,4 @@ void halve_successively(std::vector<Item>& items, std::uint64_t budget,
   for (Item& item : out) items.push_back(std::move(item));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

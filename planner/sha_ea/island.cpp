@@ -6,7 +6,7 @@
 #include "planner/request/counts.h"
 #include "planner/sha_ea/halving.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr int kWantedUnits = 8;
@@ -265,4 +265,4 @@ void Island::run() {
   for (std::uint64_t budget = kFirstRound; !run_.is_over(); budget *= 2) round(budget);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

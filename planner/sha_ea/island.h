@@ -15,7 +15,7 @@
 #include "planner/sha_ea/population.h"
 #include "planner/sha_ea/unit_assignment.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The number of an island and the size of its team.
 struct IslandTeam {
@@ -88,4 +88,4 @@ class Island {
   LocalSearch ascent_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

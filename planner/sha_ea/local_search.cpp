@@ -7,7 +7,7 @@
 #include "planner/sha_ea/polish.h"
 #include "planner/sha_ea/recombination.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr std::size_t kRefined = 1;     // results of local search that are refined down to single devices
@@ -220,4 +220,4 @@ void LocalSearch::improve(const Scored& best, const std::vector<DeviceSets>& sta
     polish_one(near_best_[n], budget / kStarts);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

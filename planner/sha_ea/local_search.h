@@ -17,7 +17,7 @@
 #include "planner/sha_ea/device_sets.h"
 #include "planner/sha_ea/local_steps.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class LocalSearch {
  public:
@@ -76,4 +76,4 @@ class LocalSearch {
   std::map<std::vector<int>, std::size_t> refined_;  // by the overlap of sets
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 class Steps {
@@ -228,4 +228,4 @@ void climb(DeviceSets& sharing, ClimbedSets sets, std::mt19937_64& random,
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -12,7 +12,7 @@
 
 #include "planner/sha_ea/device_sets.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct Step {
   enum class Kind {
@@ -51,4 +51,4 @@ enum class ClimbedSets { overlapping, disjoint };
 void climb(DeviceSets& sharing, ClimbedSets sets, std::mt19937_64& random,
            const std::function<bool(const DeviceSets&)>& look, const std::function<bool()>& is_over);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

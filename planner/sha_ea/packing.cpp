@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kNoCap = std::numeric_limits<double>::infinity();
@@ -155,4 +155,4 @@ void choose_fitting(const std::vector<Corner>& corners, const OptionLists& optio
   if (!fits || time_of(tried) < time_of(chosen)) chosen = std::move(tried);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

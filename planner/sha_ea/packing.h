@@ -12,7 +12,7 @@
 
 #include "planner/space/options.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Devices of one type with the same free memory and the same tasks.
 struct Corner {
@@ -27,4 +27,4 @@ using ChosenOptions = std::vector<const Option*>;             // by task
 // `chosen` starts with the fastest. If nothing fits it ends with the least excess that the rule finds.
 void choose_fitting(const std::vector<Corner>& corners, const OptionLists& options, ChosenOptions& chosen);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 
 #include "planner/space/balance.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 class Polish {
@@ -190,4 +190,4 @@ void polish(SearchRun& run, const PolishLimits& limits, std::mt19937_64& random,
   Polish(run, limits, random, scored).run();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 
 #include "planner/sha_ea/arrangement.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct PolishLimits {
   std::uint64_t evaluations = 0;  // maximum number
@@ -18,4 +18,4 @@ struct PolishLimits {
 // Improves `scored` in place, as long as the run has budget. The evaluator's current candidate is the result.
 void polish(SearchRun& run, const PolishLimits& limits, std::mt19937_64& random, Scored& scored);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 bool Population::look_at(UnitAssignment deal, UnitAssignment phenotype,
                          const std::function<Scored(const UnitAssignment&)>& scored) {
@@ -33,4 +33,4 @@ Score Population::score() const {
   return first == nullptr ? kNoScore : first->scored.score;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

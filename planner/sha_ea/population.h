@@ -9,7 +9,7 @@
 #include "planner/search/search_run.h"
 #include "planner/sha_ea/unit_assignment.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The score of an item without a plan.
 inline constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
@@ -38,4 +38,4 @@ class Population {
   std::set<UnitAssignment> seen_;  // phenotypes
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 namespace {
 
@@ -33,4 +33,4 @@ void recombine(SearchRun& run, const SeenSets& seen, std::uint64_t steps, std::m
   if (best.is_better_than(scored)) scored = best;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

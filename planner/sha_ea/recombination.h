@@ -12,7 +12,7 @@
 
 #include "planner/sha_ea/arrangement.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // seen: any costed set. own: the tasks keep their sets and change their options only.
 enum class RecombinedSets { seen, own };
@@ -21,4 +21,4 @@ enum class RecombinedSets { seen, own };
 void recombine(SearchRun& run, const SeenSets& seen, std::uint64_t steps, std::mt19937_64& random,
                Scored& scored, RecombinedSets sets = RecombinedSets::seen);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -1,6 +1,6 @@
 #include "planner/sha_ea/seen_sets.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 void SeenSets::add(int task, const std::vector<std::uint16_t>& devices, const std::vector<Option>& options) {
   constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
@@ -19,4 +19,4 @@ std::vector<TaskChoice> SeenSets::of(int task, double below_s) const {
   return seen;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

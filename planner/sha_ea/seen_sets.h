@@ -8,7 +8,7 @@
 
 #include "planner/search/chain.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class SeenSets {
  public:
@@ -28,4 +28,4 @@ class SeenSets {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

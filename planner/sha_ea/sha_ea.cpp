@@ -14,7 +14,7 @@
 #include "planner/search/islands.h"
 #include "planner/sha_ea/island.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr int kIslands = 4;  // fixed, so that results do not depend on the number of threads
@@ -131,4 +131,4 @@ PlanResult plan_by_sha_ea(const PlanRequest& request) {
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

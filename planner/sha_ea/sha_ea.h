@@ -12,9 +12,9 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Without a budget it runs for one second. Throws Error(bad_input) for a cluster the evaluator cannot handle.
 [[nodiscard]] PlanResult plan_by_sha_ea(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 std::size_t below(std::size_t count, std::mt19937_64& random) { return random() % count; }
@@ -157,4 +157,4 @@ UnitAssignment gathered(UnitAssignment deal, const std::vector<std::vector<doubl
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 
 #include "planner/space/units.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 using UnitAssignment = std::vector<UnitShare>;  // by group
 
@@ -30,4 +30,4 @@ bool give_faster_unit(UnitAssignment& deal, const std::vector<bool>& trains,
 // HetRL 3.4: repeats the exchange that increases the affinity most, until none does. The sizes stay.
 [[nodiscard]] UnitAssignment gathered(UnitAssignment deal, const std::vector<std::vector<double>>& nearness);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 LoadWeights load_weights_of(const Task& task, const Execution& execution, const Workflow& workflow,
                             const Cluster& cluster, const SortedLengths& sorted) {
@@ -231,4 +231,4 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
   return dealt;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -13,7 +13,7 @@
 #include "sextant/cluster.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // The weights by which a task's load is split.
 struct LoadWeights {
@@ -64,4 +64,4 @@ inline constexpr std::array kLoadSplits{LoadSplit::evenly, LoadSplit::by_speed, 
 // unchanged if the gain is negligible. replicas: of the shape, by stage.
 [[nodiscard]] Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& replicas);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

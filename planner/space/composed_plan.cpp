@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool is_same(ComposedPlan::DeviceSet a, ComposedPlan::DeviceSet b) { return a.data() == b.data(); }
@@ -222,4 +222,4 @@ double ComposedPlan::excess_by_device(std::size_t type) const {
   return maximum;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

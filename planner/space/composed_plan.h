@@ -13,7 +13,7 @@
 #include "planner/evaluate/evaluator.h"
 #include "planner/space/options.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 class ComposedPlan {
  public:
@@ -85,4 +85,4 @@ class ComposedPlan {
   std::vector<double> excess_, old_excess_;  // by type
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 template <typename T>
@@ -134,4 +134,4 @@ CostedOptions unpacked(std::string_view bytes) {
   return costed;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

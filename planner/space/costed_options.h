@@ -12,7 +12,7 @@
 #include "planner/request/candidate.h"
 #include "planner/space/option.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // An option that refers to its shapes by value, not by their positions in a table.
 struct CostedOption {
@@ -46,4 +46,4 @@ class OptionExchange {
   [[nodiscard]] virtual std::vector<std::string> taken() = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

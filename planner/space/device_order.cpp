@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 Placement placed(const Shape& shape, int position, DeviceOrder order,
                  const std::vector<std::uint16_t>& devices) {
@@ -48,4 +48,4 @@ bool stages_are_near(const std::vector<std::uint16_t>& devices, int tensor_paral
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

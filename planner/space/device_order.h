@@ -7,7 +7,7 @@
 #include "planner/request/candidate.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 enum class DeviceOrder { by_replica, by_stage };
 
@@ -21,4 +21,4 @@ enum class DeviceOrder { by_replica, by_stage };
 [[nodiscard]] bool stages_are_near(const std::vector<std::uint16_t>& devices, int tensor_parallel,
                                    const Cluster& cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

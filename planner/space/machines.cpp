@@ -8,7 +8,7 @@
 #include "planner/request/counts.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Lists assignments of machines to groups, class by class.
@@ -96,4 +96,4 @@ std::vector<std::vector<MachineShare>> machine_deals(const std::vector<MachineCl
   return Dealer(classes, groups).all();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

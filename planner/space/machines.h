@@ -10,7 +10,7 @@
 #include "sextant/cluster.h"
 #include "sextant/ids.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Machines of a class are interchangeable: they have the same device type, number of devices, link, network,
 // host memory and zone.
@@ -38,4 +38,4 @@ using MachineShare = std::vector<int>;  // by class
 [[nodiscard]] std::vector<std::vector<MachineShare>> machine_deals(const std::vector<MachineClass>& classes,
                                                                    int groups, std::size_t maximum);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

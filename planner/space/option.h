@@ -8,7 +8,7 @@
 #include "planner/space/balance.h"
 #include "planner/space/device_order.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct MemoryNeeds {
   double resident_bytes = 0, working_bytes = 0;
@@ -43,4 +43,4 @@ struct Option {
   }
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

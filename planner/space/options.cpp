@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Slowdown beyond which other micro-batch sizes (or other load splits) are unlikely to help.
@@ -433,4 +433,4 @@ const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint
   return entry->second;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -19,7 +19,7 @@
 #include "planner/space/costed_options.h"
 #include "planner/space/option.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // every: costs all shapes with all load splits. promising: skips other micro-batch sizes of degrees that are >
 // 20 % slower at the middle size (or the gain of a smaller pipeline bubble) than others with as little memory, or that
@@ -148,4 +148,4 @@ class OptionTable {
   std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 
 #include "planner/space/options.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 void OptionTable::balance_load() {
   weights_.clear();
@@ -61,4 +61,4 @@ void OptionTable::add_dealt_by_cost(int task, const Devices& devices, std::vecto
   ways.back().dealing = LoadSplit::by_cost;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -5,7 +5,7 @@
 #include "planner/space/options.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool fits(const CostedOptions& costed, std::size_t tasks, std::size_t devices) {
@@ -66,4 +66,4 @@ void OptionTable::offer(int task, const Devices& devices, const std::vector<Opti
   exchange_->offer(packed(costed));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

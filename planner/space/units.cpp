@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // Machines that are alike, or their parts with the same mark.
@@ -167,4 +167,4 @@ std::vector<std::vector<std::uint16_t>> devices_of_groups(const std::vector<Unit
   return devices;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 #include "planner/space/machines.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct UnitClass {
   int devices = 0;                                // of each unit
@@ -43,4 +43,4 @@ using UnitShare = std::vector<int>;  // by class
 [[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_groups(const std::vector<UnitClass>& classes,
                                                                         const std::vector<UnitShare>& groups);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

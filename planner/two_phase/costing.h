@@ -16,7 +16,7 @@
 #include "planner/evaluate/task_model.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // One way to run one task. Not copyable or movable, because `work` refers to `plan`.
 struct Choice {
@@ -98,4 +98,4 @@ class Costing {
 // The device numbers as ids.
 [[nodiscard]] std::vector<DeviceId> device_ids(const std::vector<std::uint16_t>& devices);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include "planner/two_phase/two_phase.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kHour_s = 3600;
@@ -146,4 +146,4 @@ RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
   return best;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include "planner/request/subcluster.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // All devices of a plan are paid for during the whole iteration, including idle time.
 struct PlanDollars {
@@ -44,4 +44,4 @@ struct RentedPlan {
 // throws Error(bad_input) if a device type has no price or there are more than a thousand choices.
 [[nodiscard]] RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

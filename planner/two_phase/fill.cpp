@@ -1,6 +1,6 @@
 #include "planner/two_phase/fill.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 Filling best_filling(const std::vector<FillItem>& items, int devices) {
   struct Best {
@@ -33,4 +33,4 @@ Filling best_filling(const std::vector<FillItem>& items, int devices) {
   return filling;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -15,7 +15,7 @@
 
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A kind of replica: its number of devices, and its capacity in rollouts.
 struct FillItem {
@@ -35,4 +35,4 @@ struct Filling {
 // are left out.
 [[nodiscard]] Filling best_filling(const std::vector<FillItem>& items, int devices);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

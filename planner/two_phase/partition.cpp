@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kMaxListed = 50'000;
@@ -195,4 +195,4 @@ std::vector<Partition> PartitionGraph::neighbours(const Partition& partition) co
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

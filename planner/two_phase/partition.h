@@ -14,7 +14,7 @@
 #include "planner/two_phase/search_phase.h"
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Units of each class that train; the others roll out.
 using Partition = UnitShare;
@@ -60,4 +60,4 @@ class PartitionGraph {
   std::vector<Partition> partitions_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline planner {
 
 int machine_class_of(const Cluster& cluster, NodeId machine) {
   return cluster.has_uniform_links() ? cluster.node_class(machine) : machine.value;
@@ -27,4 +27,4 @@ std::vector<PieceClass> pieces_of(const Cluster& cluster, const std::vector<Devi
   return classes;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -7,7 +7,7 @@
 #include "sextant/cluster.h"
 #include "sextant/ids.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Machines of one class, each with the same number of devices in the set.
 struct PieceClass {
@@ -25,4 +25,4 @@ struct PieceClass {
 // Classes in the order in which the first of their machines appears; devices: ascending.
 [[nodiscard]] std::vector<PieceClass> pieces_of(const Cluster& cluster, const std::vector<DeviceId>& devices);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -8,7 +8,7 @@
 #include "planner/request/shapes.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kMaxIdle = 0.25;  // of the arithmetic of the types that take part
@@ -191,4 +191,4 @@ std::vector<int> layers_by_speed(int layers, const std::vector<double>& speeds) 
   return dealt;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

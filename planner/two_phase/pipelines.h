@@ -7,7 +7,7 @@
 #include "sextant/model.h"
 #include "sextant/plan.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Devices of one type, machine by machine.
 struct TypePool {
@@ -35,4 +35,4 @@ struct PipelineLimits {
 // least as many layers as stages.
 [[nodiscard]] std::vector<int> layers_by_speed(int layers, const std::vector<double>& speeds);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -189,4 +189,4 @@ void Repartition::deal_values() {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

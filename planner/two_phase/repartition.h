@@ -16,7 +16,7 @@
 #include "planner/two_phase/partition.h"
 #include "planner/two_phase/search_phase.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Costs of the best plan of a partition.
 struct PartitionCost {
@@ -76,4 +76,4 @@ class Repartition {
   const Partition* best_ = nullptr;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 // 1 to 64, then 6 % apart.
@@ -109,4 +109,4 @@ ReplicaCurve& ReplicaTimes::of(const ReplicaKind& kind, const BatchCut& cut) {
                                 : curves_.try_emplace(key, costing_, task_, kind, cut).first->second;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

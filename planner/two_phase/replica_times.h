@@ -11,7 +11,7 @@
 
 #include "planner/two_phase/costing.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // A configuration psi: the devices of a replica and its partitioning.
 struct ReplicaKind {
@@ -73,4 +73,4 @@ class ReplicaTimes {
   std::map<std::tuple<int, int, int, BatchCut>, ReplicaCurve> curves_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

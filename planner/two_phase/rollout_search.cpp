@@ -6,7 +6,7 @@
 
 #include "planner/request/shapes.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr double kMakespanTolerance = 1e-4;  // relative; replicas' shares are whole sequences, far coarser
@@ -135,4 +135,4 @@ std::optional<TaskPlan> RolloutSearch::plan(const std::vector<PieceClass>& piece
   return task_plan(found, limits.cut);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -11,7 +11,7 @@
 #include "planner/two_phase/pieces.h"
 #include "planner/two_phase/replica_times.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct RolloutLimits {
   BatchCut cut;
@@ -48,4 +48,4 @@ class RolloutSearch {
   double last_s_ = 0;  // makespan of the last plan: first guess for the next
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

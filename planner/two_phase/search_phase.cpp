@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool generates(const Task& task) { return task.kind == TaskKind::generation; }
@@ -203,4 +203,4 @@ void SearchPhase::vary_for_sync(const Lists& lists, std::vector<Choices>& plans)
   for (const Choices& choices : trained) vary(position(costing_.workflow().actor_generation()), choices);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -17,7 +17,7 @@
 #include "planner/two_phase/rollout_search.h"
 #include "planner/two_phase/training_search.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Devices of the two sides, ascending, without overlap; together all usable devices.
 struct DeviceSplit {
@@ -88,4 +88,4 @@ class SearchPhase {
 // True if a model with a value head is trained: the tasks of such models use DeviceSplit::value.
 [[nodiscard]] bool trains_values(const Workflow& workflow);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

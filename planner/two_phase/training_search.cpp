@@ -7,7 +7,7 @@
 #include "planner/request/shapes.h"
 #include "planner/two_phase/pipelines.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 bool beats(const Choice& a, const Choice& b) {
@@ -138,4 +138,4 @@ std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices) {
   return kept;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -20,7 +20,7 @@
 #include "planner/two_phase/costing.h"
 #include "planner/two_phase/pieces.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 struct TrainingLimits {
   std::vector<int> micro_batch_sequences;
@@ -87,4 +87,4 @@ class TrainingSearch {
 // Choices that no other dominates in time, resident and working memory, and weight sync; fastest first.
 [[nodiscard]] std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -9,7 +9,7 @@
 #include "planner/two_phase/window.h"
 #include "sextant/predict.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr int kWantedUnits = 64;  // eight machines of eight devices one by one
@@ -98,4 +98,4 @@ PlanResult plan_by_all_partitions(const PlanRequest& request) {
   return run.result("all-partitions");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

@@ -24,7 +24,7 @@
 
 #include "sextant/planner.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // Ends if the plan is stable, or with the budget. If the workflow has one side only or the cluster one device,
 // the plan has all tasks on all devices. Under a limit of dollars per hour it plans for each choice of whole
@@ -39,4 +39,4 @@ namespace sextant {
 // The same with every layout of every task costed in phase 1 ("w/o Search" in Table 5).
 [[nodiscard]] PlanResult plan_by_every_layout(const PlanRequest& request);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

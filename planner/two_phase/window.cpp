@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline planner {
 namespace {
 
 constexpr std::size_t kSupport = 64;
@@ -74,4 +74,4 @@ Workflow windowed(const Workflow& workflow, int steps, std::uint64_t seed) {
   return sampled;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

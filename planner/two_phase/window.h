@@ -12,7 +12,7 @@
 
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline planner {
 
 // delta of the first window, in training steps: the steps in which rollouts of one version can be consumed.
 [[nodiscard]] int first_window_steps(const Workflow& workflow);
@@ -21,4 +21,4 @@ namespace sextant {
 // the mean of its samples, with the maximum kept. The same seed gives the same lengths.
 [[nodiscard]] Workflow windowed(const Workflow& workflow, int steps, std::uint64_t seed);
 
-}  // namespace sextant
+}  // namespace sextant::inline planner

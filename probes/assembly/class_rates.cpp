@@ -7,7 +7,7 @@
 
 #include "probes/assembly/cluster_assembly.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A pair that is this much better between usual hosts is slowed by its own.
@@ -109,4 +109,4 @@ double distance(const LinkRate& one, const LinkRate& usual) {
                   std::abs(std::log(one.bytes_per_s.value / usual.bytes_per_s.value)));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

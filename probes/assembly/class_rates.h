@@ -10,7 +10,7 @@
 #include "probes/assembly/fleet_links.h"
 #include "probes/estimates/pair_classes.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Must not outlive the pairs and models from which it is made.
 class ClassRates {
@@ -42,4 +42,4 @@ class ClassRates {
 // |log| of the larger ratio of the two.
 [[nodiscard]] double distance(const LinkRate& one, const LinkRate& usual);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

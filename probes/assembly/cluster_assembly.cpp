@@ -9,7 +9,7 @@
 #include "probes/assembly/device_types.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 struct Placement {
@@ -156,4 +156,4 @@ AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<R
   return assembled;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -15,7 +15,7 @@
 #include "probes/schedule/rank_pairs.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // A device this far from its type's median is reported in a warning.
 inline constexpr double kOddDeviceFraction = 0.10;
@@ -74,4 +74,4 @@ struct AssembledCluster {
 // "8192_nt", "8192x28672x8192"), not one of a model; nullptr if none has a value.
 [[nodiscard]] const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

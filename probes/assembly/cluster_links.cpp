@@ -11,7 +11,7 @@
 #include "probes/assembly/cluster_assembly.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kMaxNamed = 4;
@@ -261,4 +261,4 @@ ClusterLinks assemble_links(const std::vector<PlacedRank>& ranks,
   return RankLinks(ranks, measurements, rules).links();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/schedule/rank_pairs.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct PlacedRank {
   std::string node;
@@ -45,4 +45,4 @@ struct ClusterLinks {
                                           const std::vector<LinkMeasurement>& measurements,
                                           const LinkRules& rules);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 using EqualDevices = std::map<std::string, std::vector<NamedValue>>;  // by what is compared
@@ -150,4 +150,4 @@ std::vector<std::string> describe_outliers(const FleetRecord& fleet) {
   return sentences;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

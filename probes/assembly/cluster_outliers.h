@@ -9,7 +9,7 @@
 #include "probes/link/link_probe.h"
 #include "probes/report/fleet_record.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Links among a job's ranks. Pairs of nodes of a zone (each the median of its pairs of ranks) are compared with
 // each other, and so are pairs of devices of a node, by bandwidth and by latency. Outlier devices of ranks are in
@@ -22,4 +22,4 @@ namespace sextant {
 // zones, by bandwidth and by round trip, if there are enough of them.
 [[nodiscard]] std::vector<std::string> describe_outliers(const FleetRecord& fleet);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

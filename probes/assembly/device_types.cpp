@@ -12,7 +12,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // "gemm/bf16/8192", "gemm/bf16/8192x28672x8192_nt": a size, not a model's product.
@@ -266,4 +266,4 @@ std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankRe
   return types;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

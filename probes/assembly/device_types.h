@@ -8,10 +8,10 @@
 #include "probes/report/rank_report.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Returns the types by name. Adds a warning for each rank that is far from its type's median.
 [[nodiscard]] std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankReport>& reports,
                                                                       std::vector<std::string>& warnings);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A host that will be a node.
@@ -260,4 +260,4 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetRecord& 
   return fleet;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

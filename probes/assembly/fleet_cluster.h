@@ -15,7 +15,7 @@
 #include "probes/report/fleet_record.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct FleetCluster {
   // nullopt if no host has devices, or no two of several were measured together; `failure_reason` says why.
@@ -36,4 +36,4 @@ struct FleetCluster {
 // Returns the medians of one type's measurements on several hosts.
 [[nodiscard]] DeviceType merge_device_types(const std::vector<DeviceType>& types);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/assembly/host_rates.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kFewestOfException = 3;  // pairs, where there are as many
@@ -176,4 +176,4 @@ FleetLinks assemble_fleet_links(std::span<const HostPlace> places, std::span<con
   return HostLinks(places, pairs, latency, bandwidth).assemble();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -17,7 +17,7 @@
 #include "probes/estimates/pair_model.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct MeasuredPair {
   RankPair pair;
@@ -39,4 +39,4 @@ struct FleetLinks {
                                               std::span<const MeasuredPair> pairs, const PairModel& latency,
                                               const PairModel& bandwidth);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "probes/assembly/cluster_assembly.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kSameRate = 1.25;
@@ -59,4 +59,4 @@ HostRates find_slow_hosts(std::span<const HostPlace> places, const PairModel& ba
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "probes/estimates/pair_model.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct HostRates {
   std::vector<std::optional<double>> network_bytes_per_s;  // by host; nullopt: not slower than others
@@ -18,4 +18,4 @@ struct HostRates {
 // each other become one, their median, so that a cluster keeps few classes of nodes.
 [[nodiscard]] HostRates find_slow_hosts(std::span<const HostPlace> places, const PairModel& bandwidth);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/schedule/host_groups.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The most that pairs of one round reached together, and how many they were.
@@ -149,4 +149,4 @@ void add_capacities(std::span<const HostPlace> places, std::span<const MeasuredP
   Capacities(places, pairs, devices_share).add_to(links);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,11 +10,11 @@
 
 #include "probes/assembly/fleet_links.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // devices_share: some host has several devices. Links of zones and regions without a known round keep no
 // capacity.
 void add_capacities(std::span<const HostPlace> places, std::span<const MeasuredPair> pairs, bool devices_share,
                     FleetLinks& links);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

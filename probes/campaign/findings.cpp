@@ -6,7 +6,7 @@
 #include "core/json_value.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 std::vector<ProbeResult> Findings::results() const {
   std::vector<ProbeResult> all;
@@ -70,4 +70,4 @@ Json samples_to_json(const ClusterProbe& probe) {
   return {{"results", to_json(probe.results)}, {"warnings", probe.warnings}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include "sextant/ids.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct Findings {
   // Reports are by rank, each with the results that it led. Those of ranks that were lost before are missing.
@@ -59,4 +59,4 @@ void warn_of_lost(ClusterProbe& probe);
 // Returns results and warnings with all samples, for a file of their own.
 [[nodiscard]] Json samples_to_json(const ClusterProbe& probe);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 void ProbeHooks::step(const std::string& what) const {
   if (on_step) on_step(what);
@@ -41,4 +41,4 @@ void Remains::add(const std::vector<ProbeResult>& results) {
   state_->found.add(results);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "probes/campaign/findings.h"
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Each callback may be empty.
 struct ProbeHooks {
@@ -55,4 +55,4 @@ class Remains {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "probes/schedule/host_places.h"
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct ProbeOptions {
   double budget_s_per_point = 0.4;
@@ -30,4 +30,4 @@ struct ProbeOptions {
   double collectives_budget_s = 50;        // for the groups of one level; groups not begun by then are waived
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

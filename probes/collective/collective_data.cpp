@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A prime, so that no part or rank has the same numbers as another.
@@ -145,4 +145,4 @@ std::vector<unsigned char> message_pattern(std::size_t max_bytes) {
   return pattern;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 
 #include "probes/collective/collective_shape.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Fills the elements first .. first + chunk.size() - 1 of this rank's send buffer. In place, the parts that
 // others fill are zero.
@@ -23,4 +23,4 @@ void fill_input(const CollectiveShape& shape, int rank, std::size_t first, std::
 // `max_bytes` and, unless that is tiny, whole periods.
 [[nodiscard]] std::vector<unsigned char> message_pattern(std::size_t max_bytes);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "core/units.h"
 #include "probes/collective/group_point.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The rest is left to the library's own buffers and to others.
@@ -205,4 +205,4 @@ std::vector<ProbeResult> derive_bandwidths(const std::vector<ProbeResult>& resul
   return derived;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

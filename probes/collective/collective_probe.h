@@ -18,7 +18,7 @@
 #include "probes/schedule/host_place.h"
 #include "probes/schedule/rank_pairs.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Callbacks between turns of pairs and levels of groups, the same on every rank; each may be empty. They may
 // communicate with all ranks.
@@ -68,4 +68,4 @@ struct CollectiveOptions {
 // Returns, per collective result, "<name>/algorithm_bandwidth" and "<name>/bus_bandwidth" in bytes/s.
 [[nodiscard]] std::vector<ProbeResult> derive_bandwidths(const std::vector<ProbeResult>& results, int ranks);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::array<std::string_view, kCollectiveKindCount> kNames = {
@@ -75,4 +75,4 @@ std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, d
   return shapes;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 enum class CollectiveKind { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send_receive };
 inline constexpr int kCollectiveKindCount = 6;
@@ -47,4 +47,4 @@ struct CollectiveShape {
 // Sizes are 8 bytes, each four times the one before, and `max_bytes` as the last; without duplicate shapes.
 [[nodiscard]] std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double max_bytes);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

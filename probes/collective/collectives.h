@@ -7,7 +7,7 @@
 
 #include "probes/collective/collective_shape.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // One operation with its buffers. All participating ranks call the same functions in the same order.
 class CollectiveRun {
@@ -50,4 +50,4 @@ struct CollectivesOrReason {
   std::string reason;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include "probes/report/rank_report.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Runs and says what went wrong.
@@ -110,4 +110,4 @@ void GroupPoints::follow(Communicator& group, CollectiveRun& run) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

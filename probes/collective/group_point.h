@@ -16,7 +16,7 @@
 #include "probes/harness/probe_result.h"
 #include "probes/harness/sampling.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 using PrepareRun = std::function<std::unique_ptr<CollectiveRun>()>;
 
@@ -51,4 +51,4 @@ class GroupPoints {
 // Returns the value of the group's rank 0. Collective.
 [[nodiscard]] int from_leader(Communicator& group, int value);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

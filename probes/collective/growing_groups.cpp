@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 const RankGroup* group_of(const GroupLevel& level, int rank) {
@@ -57,4 +57,4 @@ std::vector<ProbeResult> measure_growing_groups(
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "probes/collective/collective_probe.h"
 #include "probes/schedule/group_levels.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Collective over a group: returns a library for its ranks, or the reason for having none (equal on all).
 using MakeGroupCollectives = std::function<CollectivesOrReason(Communicator& group)>;
@@ -23,4 +23,4 @@ using MakeGroupCollectives = std::function<CollectivesOrReason(Communicator& gro
     const CollectiveOptions& options, const Clock& clock = steady_clock(),
     const std::function<bool(const GroupLevel& level, const std::vector<ProbeResult>& mine)>& on_level = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

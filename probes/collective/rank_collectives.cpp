@@ -4,7 +4,7 @@
 
 #include "probes/collective/collective_data.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kRingTag = 9;
@@ -91,4 +91,4 @@ std::unique_ptr<CollectiveRun> RankCollectives::prepare_round_trip(int peer, std
   return std::make_unique<RankRoundTrip>(ranks_, peer, bytes, clock_);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/comm/communicator.h"
 #include "probes/harness/clock.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class RankCollectiveRun : public CollectiveRun {
  public:
@@ -69,4 +69,4 @@ class RankCollectives final : public Collectives {
   const Clock& clock_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class Communicator {
  public:
@@ -91,4 +91,4 @@ void abort_all_ranks(int exit_code);
 // Returns "Open MPI 4.1.4", or the reason why there is only one rank.
 [[nodiscard]] std::string transport_description();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 
 #include "probes/comm/lone_rank.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // If hosts have no names of their own (containers with equal names), this variable gives each rank its host's
 // name: mpirun -x, or srun --export. Ranks with equal names are assumed to share a host.
@@ -14,4 +14,4 @@ inline constexpr const char* kHostNameVariable = "SEXTANT_HOST_NAME";
 // Returns the value of that variable, else `own`.
 [[nodiscard]] std::string host_name(const Environment& environment, const std::string& own);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

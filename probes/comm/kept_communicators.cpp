@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 void keep_for_good(std::unique_ptr<Communicator> ranks) {
   static std::mutex mutex;
@@ -13,4 +13,4 @@ void keep_for_good(std::unique_ptr<Communicator> ranks) {
   kept->push_back(std::move(ranks));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,9 +5,9 @@
 
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Keeps the communicator without freeing it, for the lifetime of the process.
 void keep_for_good(std::unique_ptr<Communicator> ranks);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

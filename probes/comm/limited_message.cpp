@@ -10,7 +10,7 @@
 
 #include "probes/harness/clock.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A waiting rank first polls this long (ranks that arrive together do not pay a nap), then naps.
@@ -73,4 +73,4 @@ bool wait_for_message(Communicator& ranks, int from, int tag, double limit_s) {
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // If a message was given up and may still be in transit, its memory stays for the lifetime of the process.
 class LimitedMessage {
@@ -38,4 +38,4 @@ class LimitedMessage {
 // Waits for a message without using its core; returns false if none came within the limit.
 [[nodiscard]] bool wait_for_message(Communicator& ranks, int from, int tag, double limit_s);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

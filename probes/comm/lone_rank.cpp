@@ -6,7 +6,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 struct Launcher {
@@ -72,4 +72,4 @@ void refuse_lone_rank(int size, const Environment& environment, const std::strin
                   "): start them with " + better_launch(environment));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

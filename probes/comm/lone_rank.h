@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Returns the value of an environment variable, or nullopt.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
@@ -22,4 +22,4 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // transport: the transports of this build, from transport_description.
 void refuse_lone_rank(int size, const Environment& environment, const std::string& transport);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/comm/host_name.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // MPI counts are int, so longer messages travel in pieces.
@@ -249,4 +249,4 @@ std::unique_ptr<Communicator> make_mpi_communicator(MPI_Comm parent) {
   return std::make_unique<MpiCommunicator>(copy);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

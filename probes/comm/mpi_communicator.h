@@ -9,7 +9,7 @@
 
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Error(machine) with MPI's own text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* what);
@@ -17,4 +17,4 @@ void check_mpi(int code, const char* what);
 // Uses a duplicate of `parent`, so that its messages do not mix with others.
 [[nodiscard]] std::unique_ptr<Communicator> make_mpi_communicator(MPI_Comm parent);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

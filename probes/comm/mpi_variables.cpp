@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::string variable_name(int index) {
@@ -45,4 +45,4 @@ bool has_mpi_variable(const std::string& prefix) {
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Whether the library is Open MPI (any version). May be called before MPI_Init.
 [[nodiscard]] bool is_open_mpi();
@@ -13,4 +13,4 @@ namespace sextant {
 // called before MPI_Init; false if the tool interface cannot be started.
 [[nodiscard]] bool has_mpi_variable(const std::string& prefix);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include "probes/comm/host_name.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 template <typename T>
@@ -63,4 +63,4 @@ class SerialCommunicator final : public Communicator {
 
 std::unique_ptr<Communicator> make_serial_communicator() { return std::make_unique<SerialCommunicator>(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

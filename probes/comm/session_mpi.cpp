@@ -9,7 +9,7 @@
 #include "probes/comm/mpi_variables.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
@@ -83,4 +83,4 @@ std::string transport_description() {
   return "one rank: " + library_version() + " was built without PMI, and the launcher offers no PMIx";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

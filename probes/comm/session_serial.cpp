@@ -1,7 +1,7 @@
 // The process is alone: built without MPI.
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 CommunicatorSession::CommunicatorSession(int*, char***) : world_(make_serial_communicator()) {}
 CommunicatorSession::~CommunicatorSession() = default;
@@ -12,4 +12,4 @@ bool has_multi_rank_transport() { return false; }
 
 std::string transport_description() { return "one rank: built without MPI"; }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

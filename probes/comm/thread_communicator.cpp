@@ -13,7 +13,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The state that the ranks of one communicator share.
@@ -280,4 +280,4 @@ void run_on_threads(int ranks, const std::function<void(Communicator& world)>& w
   if (first_failure) std::rethrow_exception(first_failure);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include "probes/gpu/libraries/library_search.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 std::string CublasLtLibrary::load_from(void* library) {
   std::string missing;
@@ -51,4 +51,4 @@ void CublasLtLibrary::check(cublasStatus_t status, const std::string& doing) con
   throw_machine_failed(std::string("cuBLASLt: ") + get_status_string(status) + " (while " + doing + ")");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class CublasLtLibrary {
  public:
@@ -36,4 +36,4 @@ class CublasLtLibrary {
   [[nodiscard]] std::string load_from(void* library);
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/gpu/attention_reference.h"
 #include "probes/harness/random_data.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kCheckedRows = 4;
@@ -210,4 +210,4 @@ GpuOperationOrReason make_cuda_operation(int device, const GpuPrefill& work) {
   return make<CudaPrefill>(device, work.shape, false);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include "probes/cuda/lt_matmul.h"
 #include "probes/gpu/gpu_devices.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // 13000 is 13.0.
@@ -77,4 +77,4 @@ class CudaDevices final : public GpuDevices {
 
 std::unique_ptr<GpuDevices> make_gpu_devices() { return std::make_unique<CudaDevices>(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

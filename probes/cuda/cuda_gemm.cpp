@@ -13,7 +13,7 @@
 #include "probes/cuda/lt_matmul.h"
 #include "probes/cuda/stream_operation.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kCheckedElements = 256;
@@ -160,4 +160,4 @@ GpuOperationOrReason make_cuda_operation(int device, const GpuGemm& work) {
   return {std::make_unique<CudaGemm>(device, *format, shape, work.is_cold, std::move(planned.matmul)), ""};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

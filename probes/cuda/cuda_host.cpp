@@ -9,7 +9,7 @@
 #include "probes/harness/clock.h"
 #include "probes/harness/random_data.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A chain of empty kernels, captured once.
@@ -196,4 +196,4 @@ GpuOperationOrReason make_cuda_operation(int device, const GpuTransfer& work) {
   return {std::make_unique<HostTransfer>(device, work), ""};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include "probes/cuda/stream_operation.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 class MemoryOperation : public StreamOperation {
@@ -163,4 +163,4 @@ GpuOperationOrReason make_cuda_operation(int device, const GpuMemory& work) {
   throw_bad_input("unknown kind of access to device memory");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 
 #include "probes/gpu/gpu_devices.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Results are in the operands' precision, fp8's in bf16, sums in fp32.
 [[nodiscard]] GpuOperationOrReason make_cuda_operation(int device, const GpuGemm& work);
@@ -14,4 +14,4 @@ namespace sextant {
 [[nodiscard]] GpuOperationOrReason make_cuda_operation(int device, const GpuTransfer& work);
 [[nodiscard]] GpuOperationOrReason make_cuda_operation(int device, const GpuPeerCopy& work);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include "probes/cuda/memory_kernels.h"
 #include "probes/cuda/stream_operation.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 void select(int device) { check_cuda(cudaSetDevice(device), "selecting a GPU"); }
@@ -175,4 +175,4 @@ GpuOperationOrReason make_cuda_operation(int device, const GpuPeerCopy& work) {
   return {std::make_unique<CudaPeerCopy>(device, work), ""};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 void check_cuda(cudaError_t status, const std::string& doing) {
   if (status == cudaSuccess) return;
@@ -79,4 +79,4 @@ std::uint32_t TimedStream::read_counter() {
   return value;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

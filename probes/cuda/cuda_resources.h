@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Throws "CUDA: <the runtime's text> (while <doing>)" on an error.
 void check_cuda(cudaError_t status, const std::string& doing);
@@ -62,4 +62,4 @@ class TimedStream {
   std::uint32_t* counter_ = nullptr;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 cudaDataType_t type_of(Precision precision) {
@@ -141,4 +141,4 @@ std::string describe_lt_algorithm(const CublasLtLibrary& library, const cublasLt
   return text;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

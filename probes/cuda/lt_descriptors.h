@@ -9,7 +9,7 @@
 #include "probes/cuda/cublas_lt_library.h"
 #include "probes/cuda/lt_matmul.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class LtLayout {
  public:
@@ -53,4 +53,4 @@ void check_lt_spec(const LtMatmulSpec& spec);
 [[nodiscard]] std::string describe_lt_algorithm(const CublasLtLibrary& library,
                                                 const cublasLtMatmulAlgo_t& algorithm);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

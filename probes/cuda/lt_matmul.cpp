@@ -11,7 +11,7 @@
 #include "probes/gpu/candidate_search.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // One a device for the life of the program: making one allocates device memory.
@@ -146,4 +146,4 @@ std::string cublas_lt_version() {
          std::to_string(version % 100);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

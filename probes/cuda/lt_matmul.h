@@ -19,7 +19,7 @@
 
 struct CUstream_st;  // a cudaStream_t points to it
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct LtMatmulSpec {
   int m = 1;
@@ -99,4 +99,4 @@ struct LtMatmulOrReason {
 // Returns "13.0.2"; empty if cuBLASLt cannot be loaded.
 [[nodiscard]] std::string cublas_lt_version();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -16,7 +16,7 @@
 #include "probes/gpu/libraries/nccl_communicator.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 using Time = std::chrono::steady_clock;
@@ -307,4 +307,4 @@ CollectivesOrReason make_nccl_collectives(Communicator& ranks, int device) {
   return made;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include "core/units.h"
 #include "probes/cuda/kernels.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The queue of a stream holds about a thousand launches; beyond it the host would wait for the closed gate.
@@ -71,4 +71,4 @@ std::string cache_text(int device, double bytes) {
          format_bytes(cache_bytes) + " of cache";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "probes/cuda/cuda_resources.h"
 #include "probes/gpu/gpu_devices.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // A kernel that holds a stream back until the host opens it, so that all work behind it is queued by then. It
 // opens by itself after 20 ms, so that it cannot block for ever.
@@ -54,4 +54,4 @@ class StreamOperation : public GpuOperation {
 // "device clock, cold: 4 GiB against 50 MiB of cache", or warm.
 [[nodiscard]] std::string cache_text(int device, double bytes);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include <random>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kFolds = 5;
@@ -103,4 +103,4 @@ std::array<std::optional<double>, kFleetLevels> errors_90(const HostGroups& grou
   return bounds;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 
 #include "probes/estimates/pair_fit.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Fills the costs of levels without a sample: from the next outer level that has one, else the next inner one.
 void fill_levels(SegmentCosts& costs);
@@ -25,4 +25,4 @@ void fill_levels(SegmentCosts& costs);
                                                                         std::span<const CostSample> samples,
                                                                         std::span<const double> errors);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

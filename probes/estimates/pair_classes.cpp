@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::pair<int, int> between(const std::vector<int>& of, const RankPair& pair) {
@@ -43,4 +43,4 @@ int PairClasses::find(const HostGroups& groups, const RankPair& pair) const {
   return regions == of_regions_.end() ? level_class(level) : regions->second;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

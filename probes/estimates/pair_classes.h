@@ -9,7 +9,7 @@
 
 #include "probes/schedule/host_groups.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The subject of a class: level alone, or the numbers of two regions or zones, low <= high.
 struct PairClass {
@@ -49,4 +49,4 @@ inline constexpr int kFleetLevels = 3;  // within a zone, within a region, betwe
   return static_cast<int>(level) - static_cast<int>(LinkLevel::within_zone);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

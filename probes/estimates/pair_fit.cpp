@@ -8,7 +8,7 @@
 #include "probes/estimates/part_choice.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kSweeps = 6;
@@ -163,4 +163,4 @@ SegmentCosts fit_costs(const PartTable& table, std::span<const CostSample> sampl
   return Fitter(table, samples, kind).fit();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

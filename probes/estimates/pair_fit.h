@@ -11,7 +11,7 @@
 
 #include "probes/estimates/pair_parts.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct CostSample {
   RankPair pair;
@@ -35,4 +35,4 @@ struct FitKind {
 [[nodiscard]] SegmentCosts fit_costs(const PartTable& table, std::span<const CostSample> samples,
                                      const FitKind& kind);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

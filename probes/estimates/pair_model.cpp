@@ -9,7 +9,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The margin by which a less simple kind of fit must be better, so that it is not chosen by chance.
@@ -126,4 +126,4 @@ bool PairModel::has_uplink_of_its_own(int zone) const {
   return costs_.of_part[static_cast<std::size_t>(part)] != 0;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -21,7 +21,7 @@
 #include "probes/estimates/pair_parts.h"
 #include "probes/schedule/host_place.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 enum class PairQuantity { latency_s, bytes_per_s };
 
@@ -75,4 +75,4 @@ class PairModel {
   std::array<std::optional<double>, kFleetLevels> log_error_90_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

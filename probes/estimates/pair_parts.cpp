@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A host may cost less than the usual one, but no pair less than this share of what lies between its hosts.
@@ -39,4 +39,4 @@ double SegmentCosts::of_pair(const PairClasses& classes, const PairParts& parts,
   return std::max(cost, kMinOfClass * of_links);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

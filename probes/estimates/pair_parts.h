@@ -9,7 +9,7 @@
 
 #include "probes/estimates/pair_classes.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Numbers of segments; kNoPart if there is none.
 struct PairParts {
@@ -53,4 +53,4 @@ struct SegmentCosts {
   [[nodiscard]] double of_pair(const PairClasses& classes, const PairParts& parts, int without = kNoPart) const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kMaxCandidates = 32;
@@ -34,4 +34,4 @@ SegmentChoice choose_cost(SegmentRule rule, std::span<const SegmentView> views, 
   return best;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "probes/estimates/pair_parts.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // A measured pair, from the view of one of its segments.
 struct SegmentView {
@@ -27,4 +27,4 @@ struct SegmentChoice {
 // Tries the costs that explain one of the pairs exactly, at most 32 of them, against `instead`.
 [[nodiscard]] SegmentChoice choose_cost(SegmentRule rule, std::span<const SegmentView> views, double instead);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -21,7 +21,7 @@
 #include "sextant/error.h"
 #include "sextant/provenance.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kEndedAlone = 3;
@@ -177,4 +177,4 @@ void run_agent(const AgentOptions& options) {
   Agent(options).run();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct AgentOptions {
   // The command that probes this host's devices and prints a cluster document; the command's options and
@@ -19,4 +19,4 @@ struct AgentOptions {
 // Reads commands from stdin, writes answers to stdout (messages.h). Ends the process.
 [[noreturn]] void run_agent(const AgentOptions& options);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

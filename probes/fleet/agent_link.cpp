@@ -6,7 +6,7 @@
 #include "core/units.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kEndsWithin_s = 5;  // after it has closed its output
@@ -159,4 +159,4 @@ void AgentLink::settle(const JsonView& view) {
   state_ = AgentState::idle;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -12,7 +12,7 @@
 #include "probes/fleet/messages.h"
 #include "probes/schedule/host_list.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 enum class AgentState {
   waiting,   // not started yet
@@ -74,4 +74,4 @@ class AgentLink {
   std::optional<Deadline> ends_until_;  // for one that has closed its output
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

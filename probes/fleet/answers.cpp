@@ -12,7 +12,7 @@
 #include "probes/fleet/messages.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 Answers::Answers() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_.is_open()) throw_machine_failed("out of file descriptors (ulimit -n)");
@@ -65,4 +65,4 @@ bool Answers::say_some() {
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

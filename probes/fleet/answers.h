@@ -7,7 +7,7 @@
 #include "core/json_value.h"
 #include "probes/network/socket.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // No thread waits for a coordinator that does not read: the thread that monitors the coordinator writes as much
 // as its pipe takes.
@@ -38,4 +38,4 @@ class Answers {
   std::size_t said_ = 0;  // bytes written of it
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -14,7 +14,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kMaxComplaints = 2000;              // characters of stderr that are kept
@@ -165,4 +165,4 @@ std::string ChildProcess::how_it_ended() {
   return "ended with exit code " + std::to_string(WEXITSTATUS(status_));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "probes/network/socket.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 inline constexpr std::size_t kMaxLine = std::size_t{64}
                                         << 20;  // the number of characters kept of an unfinished line
@@ -62,4 +62,4 @@ class ChildProcess {
   std::string complaints_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

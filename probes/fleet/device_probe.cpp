@@ -10,7 +10,7 @@
 #include "probes/fleet/child_process.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // A pipe of which a child inherits the end that is written to.
@@ -69,4 +69,4 @@ DeviceReport probe_devices(std::vector<std::string> probe, const DevicesCommand&
   return read_device_report(told.cluster, told.samples, kMaxLine / 2);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

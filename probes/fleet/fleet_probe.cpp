@@ -11,7 +11,7 @@
 #include "sextant/error.h"
 #include "sextant/provenance.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kLookAround_s = 0.2;
@@ -271,4 +271,4 @@ FleetRecord probe_fleet(const std::vector<Host>& hosts, const PairRounds& rounds
   return FleetRun(hosts, options, done, journal, interrupted, progress).run(rounds);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -12,7 +12,7 @@
 #include "probes/report/fleet_record.h"
 #include "probes/schedule/tournament.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct FleetOptions {
   std::vector<std::string> launcher;  // arguments; "{target}" is replaced by the host
@@ -37,4 +37,4 @@ using FleetProgress = std::function<void(const std::string& what)>;
                                       JournalWriter& journal, const std::atomic<bool>& interrupted,
                                       const FleetProgress& progress);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

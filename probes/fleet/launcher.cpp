@@ -6,7 +6,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 std::vector<std::string> words_of(std::string_view command) {
   std::vector<std::string> words;
@@ -32,4 +32,4 @@ std::vector<std::string> words_of(std::string_view command) {
   return words;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

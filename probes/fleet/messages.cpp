@@ -2,7 +2,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kMaxPort = 65535;
@@ -72,4 +72,4 @@ PairCommand parse_pair(const JsonView& view) {
   return command;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -19,7 +19,7 @@
 #include "probes/network/pair_measurement.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 inline constexpr double kSayHereEvery_s = 2;
 inline constexpr double kGoneAfter_s = 20;  // without a message from the other side
@@ -57,4 +57,4 @@ struct PairCommand {
 // Returns the JSON on one line.
 [[nodiscard]] std::string compact(const Json& value);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The first character of a message.
@@ -56,4 +56,4 @@ std::vector<RankReport> DeviceGathering::gather(const std::vector<RankReport>& m
   return reports;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

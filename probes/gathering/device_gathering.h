@@ -10,7 +10,7 @@
 #include "probes/harness/probe_result.h"
 #include "probes/report/rank_report.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class DeviceGathering {
  public:
@@ -34,4 +34,4 @@ class DeviceGathering {
   LivenessBarrier muster_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -17,7 +17,7 @@
 #include "core/text.h"
 #include "probes/report/rank_report.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kMaxWords = 100;     // of what a rank is doing
@@ -182,4 +182,4 @@ std::vector<int> Heartbeats::unheard() const {
 const std::string& Heartbeats::last_words(int rank) const { return heard_.at(rank).what; }
 double Heartbeats::silent_s(int rank, double now_s) const { return now_s - heard_.at(rank).when_s; }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -15,7 +15,7 @@
 #include "probes/comm/communicator.h"
 #include "probes/network/socket.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class Heartbeats {
  public:
@@ -64,4 +64,4 @@ class Heartbeats {
   std::map<int, Heard> heard_;  // by rank
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

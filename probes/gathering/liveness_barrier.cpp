@@ -14,7 +14,7 @@
 #include "probes/harness/clock.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kLeader = 0;
@@ -176,4 +176,4 @@ std::string LivenessBarrier::wait_for_order() {
   return json["order"].get<std::string>();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -14,7 +14,7 @@
 
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class LivenessBarrier {
  public:
@@ -77,4 +77,4 @@ class LivenessBarrier {
   bool is_in_step_ = true;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

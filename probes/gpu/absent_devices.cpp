@@ -1,6 +1,6 @@
 #include "probes/gpu/gpu_devices.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 class AbsentDevices final : public GpuDevices {
@@ -17,4 +17,4 @@ class AbsentDevices final : public GpuDevices {
 
 std::unique_ptr<GpuDevices> make_gpu_devices() { return std::make_unique<AbsentDevices>(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

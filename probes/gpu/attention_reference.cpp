@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kBf16Rounding = 0x1p-8;
@@ -53,4 +53,4 @@ bool is_attention_right(const Bf16Row& got, const std::vector<double>& want) {
   return true;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Stored bf16 values.
 using Bf16Row = std::vector<std::uint16_t>;
@@ -20,4 +20,4 @@ using Bf16Row = std::vector<std::uint16_t>;
 // own size and 3 % of the row's root mean square. False for NaN.
 [[nodiscard]] bool is_attention_right(const Bf16Row& got, const std::vector<double>& want);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct AttentionShape {
   int batch = 1;   // sequences
@@ -20,4 +20,4 @@ struct AttentionShape {
   [[nodiscard]] std::string name() const { return std::to_string(batch) + "x" + std::to_string(tokens); }
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kRounds = 3;
@@ -87,4 +87,4 @@ CandidateChoice find_fastest(std::size_t candidates, const TimeCandidate& time, 
   return race.choice();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

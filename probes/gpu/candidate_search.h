@@ -7,7 +7,7 @@
 
 #include "probes/harness/clock.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Returns the seconds of one execution if `candidate` is executed `repeats` times in a row; nullopt on failure.
 using TimeCandidate = std::function<std::optional<double>(std::size_t candidate, int repeats)>;
@@ -23,4 +23,4 @@ struct CandidateChoice {
 [[nodiscard]] CandidateChoice find_fastest(std::size_t candidates, const TimeCandidate& time, double min_s,
                                            double budget_s, const Clock& clock = steady_clock());
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/topology/gpu_place.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr const char* kNccl = "nccl/";
@@ -124,4 +124,4 @@ GpuClusterProbe assemble_gpu_cluster(GpuRanks job, const GpuClusterOptions& opti
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

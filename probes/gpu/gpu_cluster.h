@@ -5,7 +5,7 @@
 #include "probes/gpu/gpu_link_report.h"
 #include "probes/gpu/gpu_ranks.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuClusterProbe {
   ClusterProbe probe;
@@ -19,4 +19,4 @@ struct GpuClusterProbe {
 // has no pair.
 [[nodiscard]] GpuClusterProbe assemble_gpu_cluster(GpuRanks job, const GpuClusterOptions& options);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

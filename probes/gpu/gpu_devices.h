@@ -14,7 +14,7 @@
 #include "probes/host/gemm_shapes.h"
 #include "sextant/precision.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuFacts {
   int index = 0;  // CUDA's number in this process
@@ -150,4 +150,4 @@ class GpuDevices {
 
 [[nodiscard]] std::unique_ptr<GpuDevices> make_gpu_devices();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/comm/communicator.h"
 #include "probes/proxy/engine.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuEngineOrReason {
   std::unique_ptr<proxy::TaskEngine> engine;
@@ -21,4 +21,4 @@ struct GpuEngineOrReason {
 // host take its GPUs in order.
 [[nodiscard]] GpuEngineOrReason make_gpu_engine(Communicator& world);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "probes/gpu/nccl_of_job.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Callbacks with the results for a host's GPUs, with their numbers in the job: measurements of devices on the
@@ -162,4 +162,4 @@ GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools, const GpuC
   return job;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include "probes/gpu/gpu_of_rank.h"
 #include "probes/gpu/gpu_ranks.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The first method of measure_gpu_ranks.
 [[nodiscard]] GpuRanks measure_this_host(Communicator& ranks, const GpuTools& tools,
@@ -13,4 +13,4 @@ namespace sextant {
 [[nodiscard]] GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools,
                                         const GpuClusterOptions& options, const GpusOfRanks& shared);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/topology/link_gap.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The words in the result of a peer copy.
@@ -212,4 +212,4 @@ Json LinkReport::to_json() const {
   return json;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include "probes/topology/link_facts.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // A method of measuring a link, and the prefix of its points' names.
 struct LinkWay {
@@ -63,4 +63,4 @@ struct LinkReport {
 // "links/<class>/expected" from the datasheet.
 [[nodiscard]] std::map<std::string, DeviceMeasurement> measurements_of(const LinkReport& report);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The states of the last `count` batches are those of the samples: what came before was the warm-up.
@@ -98,4 +98,4 @@ std::vector<ProbeResult> derive_gpu_results(const std::vector<ProbeResult>& resu
   return derived;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

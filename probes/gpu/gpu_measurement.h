@@ -8,7 +8,7 @@
 #include "probes/gpu/libraries/gpu_sensors.h"
 #include "probes/harness/probe_result.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Waived if the device does not support it, failed (with the reason, and without a value) if an operation
 // throws or leaves wrong data: one bad point must not hide the others. Throttled samples are kept and marked,
@@ -21,4 +21,4 @@ namespace sextant {
 // node of a graph: (long graph - graph of one) / nodes between. Omitted if a part is missing.
 [[nodiscard]] std::vector<ProbeResult> derive_gpu_results(const std::vector<ProbeResult>& results);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "probes/collective/growing_groups.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Inner groups are there to be compared with each other and with all: a few sizes tell.
@@ -62,4 +62,4 @@ std::vector<ProbeResult> measure_nccl(Communicator& ranks, int gpu, const MakeCo
   return results;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include "probes/collective/collective_probe.h"
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Collective over the ranks: returns a library for this rank's GPU, or why there is none (equal on all ranks).
 using MakeCollectives = std::function<CollectivesOrReason(Communicator& ranks, int gpu)>;
@@ -22,4 +22,4 @@ enum class NcclPart { all, pairs };
                                                     const Clock& clock = steady_clock(),
                                                     NcclPart part = NcclPart::all);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "probes/report/rank_report.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::string joined(const std::vector<std::size_t>& ranks) {
@@ -116,4 +116,4 @@ std::vector<std::string> GpusOfRanks::warnings_of_idle_gpus() const {
   return warnings;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include "probes/comm/communicator.h"
 #include "probes/gpu/gpu_devices.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpusOfRanks {
   GpuFacts mine;  // empty if this rank has none
@@ -37,4 +37,4 @@ struct GpusOfRanks {
                                          const std::vector<GpuFacts>& visible);
 [[nodiscard]] GpusOfRanks share_out_gpus(Communicator& ranks, const GpuDevices& devices);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

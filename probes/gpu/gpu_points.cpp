@@ -4,7 +4,7 @@
 
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kTimesTheCache = 8;
@@ -223,4 +223,4 @@ std::vector<GpuPoint> gpu_peer_points(int to, bool both_ways) {
   return points;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "probes/gpu/gpu_devices.h"
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuPointOptions {
   // The model whose matrix shapes and heads are measured; without one, 32 query and 8 key-value heads of 128.
@@ -50,4 +50,4 @@ struct GpuPoint {
 // Nodes of the longer of the two graphs that are measured; the other has one.
 inline constexpr int kLongGraphNodes = 101;
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

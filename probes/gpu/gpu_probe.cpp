@@ -7,7 +7,7 @@
 #include "probes/gpu/gpu_measurement.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Fewer samples than this say little about a device that changes its clock.
@@ -206,4 +206,4 @@ std::vector<std::string> warnings_of(const GpuProbe& probe) {
   return warnings;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

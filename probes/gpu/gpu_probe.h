@@ -11,7 +11,7 @@
 #include "probes/harness/clock.h"
 #include "probes/harness/probe_result.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
@@ -54,4 +54,4 @@ struct GpuProbe {
 // Returns warnings with reason and advice: missing NVML, throttling, failed and noisy points.
 [[nodiscard]] std::vector<std::string> warnings_of(const GpuProbe& probe);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

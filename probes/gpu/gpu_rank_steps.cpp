@@ -6,7 +6,7 @@
 #include "probes/harness/network_settings.h"
 #include "probes/topology/gpu_place.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 std::vector<std::string> bus_ids(const std::vector<GpuFacts>& gpus) {
   std::vector<std::string> ids;
@@ -99,4 +99,4 @@ CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks&
   return options;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "probes/gathering/device_gathering.h"
 #include "probes/gpu/gpu_ranks.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 [[nodiscard]] std::vector<std::string> bus_ids(const std::vector<GpuFacts>& gpus);
 [[nodiscard]] GpuPlace place_of(const GpuTools& tools, const GpuFacts& gpu, const std::string& host,
@@ -37,4 +37,4 @@ void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks);
 // Returns NCCL's options, in which each point also reports a step.
 [[nodiscard]] CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

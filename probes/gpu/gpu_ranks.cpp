@@ -11,7 +11,7 @@
 #include "probes/topology/gpu_place.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // This host's GPUs that ranks have, if this rank sees them all.
@@ -128,4 +128,4 @@ GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools, const Gpu
                                  : OwnGpu(ranks, tools, options, shared).measure();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

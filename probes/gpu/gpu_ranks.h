@@ -15,7 +15,7 @@
 #include "probes/topology/gpu_fabric.h"
 #include "probes/topology/link_facts.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The tools of a GPU probe; tests have their own.
 struct GpuTools {
@@ -59,4 +59,4 @@ struct GpuRanks {
 [[nodiscard]] GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools,
                                          const GpuClusterOptions& options);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "probes/comm/communicator.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuCheck {
   std::string name;      // "dim 64, 4 heads a KV head: log-probabilities, largest difference"
@@ -26,4 +26,4 @@ struct GpuChecksOrReason {
 // Throws Error(machine) if a device fails.
 [[nodiscard]] GpuChecksOrReason check_gpu_proxy(Communicator& world, int max_models = 4);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

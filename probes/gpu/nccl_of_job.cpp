@@ -7,7 +7,7 @@
 #include "probes/gpu/gpu_cluster.h"
 #include "probes/gpu/gpu_rank_steps.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 class JobNccl {
@@ -96,4 +96,4 @@ void measure_nccl_of_job(Communicator& ranks, const GpuTools& tools, const GpuCl
   JobNccl(ranks, tools, options, hooks, members).measure(job);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

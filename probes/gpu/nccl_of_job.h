@@ -7,7 +7,7 @@
 
 #include "probes/gpu/gpu_ranks.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct NcclMembers {
   int gpu = 0;                     // this rank's, CUDA's number in this process
@@ -23,4 +23,4 @@ struct NcclMembers {
 void measure_nccl_of_job(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
                          const ProbeHooks& hooks, const NcclMembers& members, GpuRanks& job);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <limits>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 class SteadyClock final : public Clock {
@@ -34,4 +34,4 @@ double measure_resolution_s(const Clock& clock, int steps) {
   return resolution_s;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -1,7 +1,7 @@
 // Time as an interface, so that tests of the harness can control the clock.
 #pragma once
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class Clock {
  public:
@@ -21,4 +21,4 @@ class Clock {
 // moved `steps` times.
 [[nodiscard]] double measure_resolution_s(const Clock& clock, int steps = 20);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

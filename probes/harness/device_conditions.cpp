@@ -6,7 +6,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 struct Column {
@@ -97,4 +97,4 @@ Json DeviceConditions::to_json() const {
   return json;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The throttle reason of a device that does not report one: unknown.
 inline constexpr const char* kNotAnswered = "not answered";
@@ -39,4 +39,4 @@ struct DeviceConditions {
   [[nodiscard]] Json to_json() const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 const std::string kCpus = "/sys/devices/system/cpu";
@@ -126,4 +126,4 @@ EnvironmentFacts read_environment(const SystemFiles& files) {
   return facts;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

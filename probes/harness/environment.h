@@ -10,7 +10,7 @@
 
 #include "probes/harness/system_files.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct EnvironmentFacts {
   std::string cpu_model;  // from /proc/cpuinfo; "unknown CPU" if it is not stated
@@ -55,4 +55,4 @@ struct EnvironmentWarning {
 [[nodiscard]] std::vector<EnvironmentWarning> judge_change(const EnvironmentFacts& before,
                                                            const EnvironmentFacts& after);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include "core/units.h"
 #include "probes/harness/environment.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::string joined(const std::vector<std::string>& words) {
@@ -94,4 +94,4 @@ std::vector<EnvironmentWarning> judge_change(const EnvironmentFacts& before, con
            "Check cooling and power limits, and probe again"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

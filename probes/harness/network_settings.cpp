@@ -10,7 +10,7 @@
 
 #include "core/text.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::string_view kMachineFile = "/etc/nccl.conf";
@@ -117,4 +117,4 @@ NetworkSettings effective_settings(const NetworkSettings& settings) {
   return effective;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

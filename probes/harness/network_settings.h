@@ -8,7 +8,7 @@
 
 #include "probes/harness/system_files.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Keyed by name; lines of a file as "/etc/nccl.conf:NCCL_DEBUG" or "~/.nccl.conf:NCCL_DEBUG".
 using NetworkSettings = std::map<std::string, std::string>;
@@ -24,4 +24,4 @@ using NetworkSettings = std::map<std::string, std::string>;
 // Returns the settings that NCCL uses, by plain name: a variable, else the user's file, else the machine's.
 [[nodiscard]] NetworkSettings effective_settings(const NetworkSettings& settings);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

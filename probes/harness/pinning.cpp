@@ -2,7 +2,7 @@
 
 #include <sched.h>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 bool restrict_to(const std::vector<int>& cpus) {
@@ -39,4 +39,4 @@ Pinned::~Pinned() {
   if (cpu_) restrict_to(allowed_before_);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

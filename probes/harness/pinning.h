@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // CPUs that this thread may run on, ascending.
 [[nodiscard]] std::vector<int> allowed_cpus();
@@ -30,4 +30,4 @@ class Pinned {
   std::optional<int> cpu_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

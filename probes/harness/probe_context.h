@@ -4,7 +4,7 @@
 #include "probes/harness/clock.h"
 #include "probes/harness/sampling.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct ProbeContext {
   SamplingOptions sampling;
@@ -18,4 +18,4 @@ struct ProbeContext {
   bool is_smoke_test = false;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

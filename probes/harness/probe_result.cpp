@@ -6,7 +6,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::array<std::string_view, 4> kOutcomes = {"measured", "noisy", "waived", "failed"};
@@ -122,4 +122,4 @@ std::vector<ProbeResult> parse_results(const JsonView& view) {
   return results;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "probes/harness/sampling.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 enum class ProbeOutcome {
   measured,  // the median reached the target precision
@@ -72,4 +72,4 @@ void append(std::vector<Item>& all, std::vector<Item> more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators", 2016): fast enough to
 // fill buffers of gigabytes, and the same numbers on every machine.
@@ -36,4 +36,4 @@ void fill_signed(std::span<T> values, std::uint64_t seed) {
   for (T& value : values) value = static_cast<T>(2 * random.uniform() - 1);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

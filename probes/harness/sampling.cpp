@@ -7,7 +7,7 @@
 #include "core/units.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kClockStepsPerSample = 1000;  // a reading is off by one step at each end: 0.2 %
@@ -129,4 +129,4 @@ Sampled take_samples(const SamplingOptions& options, const TimedBatch& batch, co
                            options.stopping.target_spread_fraction);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

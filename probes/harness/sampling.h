@@ -9,7 +9,7 @@
 #include "probes/harness/clock.h"
 #include "probes/harness/stopping_rule.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct SamplingOptions {
   StoppingOptions stopping;
@@ -53,4 +53,4 @@ struct Sampled {
 [[nodiscard]] Sampled take_samples(const SamplingOptions& options, const TimedBatch& batch, const Clock& clock,
                                    const Agreement& agreement = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Sorting after every sample would cost more than a short sample takes, so with many samples only every tenth
@@ -53,4 +53,4 @@ bool StoppingRule::has_converged() const {
          relative_spread(samples_s_) <= options_.target_spread_fraction;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct StoppingOptions {
   double target_spread_fraction = 0.02;
@@ -46,4 +46,4 @@ class StoppingRule {
   std::optional<StopReason> verdict_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 std::optional<std::string> SystemFiles::text(const std::string& path) const {
   std::ifstream file(root_ / std::filesystem::path(path).relative_path());
@@ -65,4 +65,4 @@ double parse_cache_size(const std::string& text) {
   return value;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class SystemFiles {
  public:
@@ -31,4 +31,4 @@ class SystemFiles {
 // Parses the kernel's format for cache sizes, "32768K", to bytes; 0 if it is not a size.
 [[nodiscard]] double parse_cache_size(const std::string& text);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include <cblas.h>
 #include <dlfcn.h>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 int row_length_b(const GemmShape& shape) { return shape.transpose_b ? shape.k : shape.n; }
@@ -61,4 +61,4 @@ HalfGemm find_half_gemm(HalfFormat format) {
   return format == HalfFormat::bf16 ? &half_gemm<HalfFormat::bf16> : &half_gemm<HalfFormat::fp16>;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "probes/host/gemm_shapes.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Ends the threads that OpenBLAS starts before main(), one per core, and that busy-wait for work at first; it
 // starts them again on demand.
@@ -44,4 +44,4 @@ using HalfGemm = void (*)(const GemmShape& shape, const HalfBits* a, const HalfB
 // The name of the function, "cblas_sbgemm".
 [[nodiscard]] std::string half_gemm_symbol(HalfFormat format);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

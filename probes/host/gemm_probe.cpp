@@ -9,7 +9,7 @@
 #include "core/units.h"
 #include "probes/harness/random_data.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kCheckedElements = 32;
@@ -158,4 +158,4 @@ std::vector<ProbeResult> measure_model_gemm(const Model& model, int tokens, int 
   return results;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include "sextant/model.h"
 #include "sextant/precision.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Returns "gemm/<precision>/<shape>" in flop/s. Waived if the BLAS has no product of this precision, or if the
 // operands need more than the context's memory.
@@ -33,4 +33,4 @@ namespace sextant {
                                                           double expected_flop_per_s,
                                                           const ProbeContext& context);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 int part_of(int whole, int parts) { return (whole + parts - 1) / parts; }
@@ -48,4 +48,4 @@ std::vector<GemmShape> gemm_shapes_of(const Model& model, int tokens, int tensor
   return shapes;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // C[m x n] = A[m x k] B[k x n], row by row; with transpose_b, B is stored as [n x k].
 struct GemmShape {
@@ -34,4 +34,4 @@ struct GemmShape {
 // devices than heads. Without vocabulary and value head, no head.
 [[nodiscard]] std::vector<GemmShape> gemm_shapes_of(const Model& model, int tokens, int tensor_parallel);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

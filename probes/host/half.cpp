@@ -4,7 +4,7 @@
 
 #include "probes/host/blas.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // bfloat16 is the upper half of a float; rounds to nearest, ties to even.
@@ -49,4 +49,4 @@ float from_half(HalfBits bits, HalfFormat format) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

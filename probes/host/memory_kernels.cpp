@@ -11,7 +11,7 @@
 #endif
 #define SEXTANT_INLINE inline __attribute__((always_inline))
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kChains = 32;
@@ -83,4 +83,4 @@ void copy_of(double* to, const double* from, std::size_t count) {
   std::memcpy(to, from, count * sizeof(double));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

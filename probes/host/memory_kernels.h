@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Sum of count doubles in 32 chains, so that the additions never wait for each other.
 [[nodiscard]] double sum_of(const double* values, std::size_t count);
@@ -14,4 +14,4 @@ void triad(double* a, const double* b, const double* c, double scalar, std::size
 // to = from, with the C library's memcpy, which programs use for copies.
 void copy_of(double* to, const double* from, std::size_t count);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "probes/harness/random_data.h"
 #include "probes/host/memory_kernels.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
@@ -137,4 +137,4 @@ std::vector<ProbeResult> measure_memory(const MemorySizes& sizes, const ProbeCon
   return results;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Sizes of one array.
 struct MemorySizes {
@@ -27,4 +27,4 @@ struct MemorySizes {
 // "memory/copy", "memory/triad", "memory/read" from main memory, then "memory/read/llc" and "memory/read/l2".
 [[nodiscard]] std::vector<ProbeResult> measure_memory(const MemorySizes& sizes, const ProbeContext& context);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

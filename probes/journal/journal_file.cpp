@@ -19,7 +19,7 @@
 #include "sextant/error.h"
 #include "sextant/provenance.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ void JournalFile::add(const Json& line) { thread_->add(line); }
 void JournalFile::check() const { thread_->check(); }
 void JournalFile::flush() { thread_->flush(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

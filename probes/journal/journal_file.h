@@ -12,7 +12,7 @@
 
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class JournalFile {
  public:
@@ -46,4 +46,4 @@ class JournalFile {
   std::unique_ptr<Thread> thread_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

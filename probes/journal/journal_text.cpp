@@ -6,7 +6,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::size_t kMaxShown = 200;
@@ -70,4 +70,4 @@ void expect_same_probe(const JournalHead& head, const Json& belongs_to, const st
   throw_bad_input("--resume: " + file + " belongs to another probe");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

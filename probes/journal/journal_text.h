@@ -13,7 +13,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct JournalHead {                 // NOLINT(bugprone-exception-escape): Json checks itself when it moves
   std::string started_utc;           // empty: the file ended before its first line was complete
@@ -31,4 +31,4 @@ struct JournalHead {                 // NOLINT(bugprone-exception-escape): Json 
 // Throws Error(bad_input) if the journal belongs to another probe; without a first line it matches any.
 void expect_same_probe(const JournalHead& head, const Json& belongs_to, const std::string& file);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Stores the report of a rank; a new one replaces the earlier one.
@@ -73,4 +73,4 @@ void JournalWriter::add_host(const std::string& host, const DeviceReport& device
 
 void JournalWriter::add_pair(const PairMeasurement& pair) { file_.add({{"pair", pair.to_json()}}); }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

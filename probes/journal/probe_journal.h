@@ -26,7 +26,7 @@
 #include "probes/report/device_report.h"
 #include "probes/report/rank_report.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The campaigns that have a journal.
 inline constexpr const char* kRanksJournal = "sextant.ranks/1.1";
@@ -74,4 +74,4 @@ class JournalWriter {
   JournalFile file_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Student's t by degrees of freedom, the 97.5 % point (95 % for an interval of 90 %); beyond the table the
@@ -90,4 +90,4 @@ std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages, 
   return fit;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct TimedMessage {
   double bytes = 0;
@@ -32,4 +32,4 @@ struct AlphaBeta {
 [[nodiscard]] std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages,
                                                       Confidence confidence = Confidence::percent_95);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

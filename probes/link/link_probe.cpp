@@ -11,7 +11,7 @@
 #include "probes/link/ping_pong.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kTagsOfRound = 3;  // those of a pair
@@ -217,4 +217,4 @@ ProbeResult waived_links() {
                        "several with mpirun or srun");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

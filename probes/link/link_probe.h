@@ -26,7 +26,7 @@
 #include "probes/link/alpha_beta.h"
 #include "probes/schedule/tournament.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // 1 and 8 bytes for the latency, then up to 16 MiB for the bandwidth. (An empty message may not be sent at
 // all.)
@@ -93,4 +93,4 @@ struct LinkRanks {
 // Returns the reason for a world of one rank, which has no links.
 [[nodiscard]] ProbeResult waived_links();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

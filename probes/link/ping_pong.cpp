@@ -11,7 +11,7 @@
 #include "probes/harness/random_data.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The request of the leader: a number of round trips and their bytes; zero trips end the session.
@@ -132,4 +132,4 @@ bool follow_ping_pong(Communicator& world, const PairLine& line) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The connection from this rank to the other.
 struct PairLine {
@@ -32,4 +32,4 @@ struct PairLine {
 // than the limit.
 [[nodiscard]] bool follow_ping_pong(Communicator& world, const PairLine& line);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 struct Resolved {
@@ -62,4 +62,4 @@ int count(const addrinfo* list) {
   return number;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

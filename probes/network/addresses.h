@@ -7,7 +7,7 @@
 
 #include "probes/network/socket.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct FreeAddresses {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
@@ -19,4 +19,4 @@ using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
 [[nodiscard]] int count(const addrinfo* list);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "probes/network/datagrams.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kJitterGain = 1.0 / 16;
@@ -138,4 +138,4 @@ Json DatagramLoss::to_json() const {
           {"over_time", std::move(slots)}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/network/wire.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Number, sent, received, sent back (8 bytes each) and a tag of 16.
@@ -204,4 +204,4 @@ double longest_s(const DatagramOptions& options, double round_trip_s) {
   return kConnect_s + kRoundTrips * round_trip_s + options.seconds + kLastOnes_s;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -15,7 +15,7 @@
 #include "probes/network/handshake.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct DatagramOptions {
   double seconds = 2;
@@ -78,4 +78,4 @@ struct DatagramOutcome {
 [[nodiscard]] DatagramOutcome measure_datagrams(const Endpoint& server, const Secret& secret,
                                                 const DatagramOptions& options, const Deadline& deadline);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class Deadline {
  public:
@@ -35,4 +35,4 @@ class Deadline {
   Clock::time_point at_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -15,7 +15,7 @@
 #include "core/json_value.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kBacklog = 512;
@@ -216,4 +216,4 @@ Refusals Refusals::parse(const JsonView& view) {
   return {number("wrong_secret"), number("malformed"), number("too_slow"), number("left"), number("crowded")};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -16,7 +16,7 @@
 #include "probes/network/handshake.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct DoorkeeperLimits {
   double handshake_s = 5;
@@ -97,4 +97,4 @@ class ProbeListener {
   std::thread thread_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

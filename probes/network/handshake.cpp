@@ -11,7 +11,7 @@
 #include "probes/network/wire.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::string_view kMagic = "SXT1";
@@ -139,4 +139,4 @@ std::vector<Connection> request_services(const Endpoint& server, const Secret& s
   return connections;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

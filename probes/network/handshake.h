@@ -20,7 +20,7 @@
 #include "probes/network/socket.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The service that the client requests on the connection.
 enum class Service : std::uint8_t {
@@ -84,4 +84,4 @@ struct Connection {
                                                        const Request& request, int count,
                                                        const Deadline& deadline);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

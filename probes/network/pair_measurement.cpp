@@ -7,7 +7,7 @@
 #include "core/json_value.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kRoundTripShare = 0.2;
@@ -161,4 +161,4 @@ Json PairMeasurement::to_json() const {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

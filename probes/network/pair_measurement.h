@@ -11,7 +11,7 @@
 #include "probes/network/streams.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct PairOptions {
   double budget_s = 5;  // for each stream measurement, after its warm-up; round trips a fifth
@@ -53,4 +53,4 @@ struct PairMeasurement {
                                            const PairOptions& options, const Deadline& deadline,
                                            const PortRange& datagram_ports = {});
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

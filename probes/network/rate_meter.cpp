@@ -7,7 +7,7 @@
 
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kStillGrowing = 1.05;
@@ -87,4 +87,4 @@ MeasuredRate RateMeter::rate() const {
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct RateMeterOptions {
   int streams = 1;
@@ -56,4 +56,4 @@ class RateMeter {
   std::vector<std::vector<Count>> counts_;  // by stream
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

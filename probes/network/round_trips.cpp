@@ -10,7 +10,7 @@
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kWarmUpShare = 0.1;
@@ -146,4 +146,4 @@ Json RoundTrips::to_json() const {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

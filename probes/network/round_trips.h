@@ -14,7 +14,7 @@
 #include "probes/network/handshake.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct RoundTripOptions {
   double target_spread_fraction = 0.02;
@@ -54,4 +54,4 @@ struct EchoTimes {
 [[nodiscard]] RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret,
                                              const RoundTripOptions& options, const Deadline& deadline);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 void fill_randomly(std::span<std::byte> bytes) {
@@ -80,4 +80,4 @@ bool is_equal(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 using Nonce = std::array<std::byte, 32>;
 using Mac = std::array<std::byte, 32>;
@@ -43,4 +43,4 @@ class Secret {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

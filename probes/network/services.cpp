@@ -9,7 +9,7 @@
 #include "probes/network/datagrams.h"
 #include "probes/network/wire.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr double kReportEvery_s = 0.005;
@@ -93,4 +93,4 @@ void serve_on(const PortRange& datagram_ports, const Connection& connection, con
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 
 #include "probes/network/handshake.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 void serve(const Connection& connection, const Request& request);
 // Datagrams use one of these ports.
@@ -21,4 +21,4 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 [[nodiscard]] std::uint64_t wall_clock_ns();
 [[nodiscard]] std::uint64_t steady_clock_ns();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

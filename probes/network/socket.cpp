@@ -14,7 +14,7 @@
 #include "probes/network/addresses.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::string reason(int error) {
@@ -243,4 +243,4 @@ std::optional<Retransmissions> retransmissions_of(const Descriptor& socket) {
   return Retransmissions{info.tcpi_total_retrans, info.tcpi_data_segs_out};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "probes/network/deadline.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Owns a file descriptor.
 class Descriptor {
@@ -97,4 +97,4 @@ struct Retransmissions {
 };
 [[nodiscard]] std::optional<Retransmissions> retransmissions_of(const Descriptor& socket);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include "probes/network/wire.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDirections = {"there", "back"};
@@ -210,4 +210,4 @@ Json StreamRate::to_json() const {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

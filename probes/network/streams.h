@@ -12,7 +12,7 @@
 #include "probes/network/rate_meter.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 enum class Direction { there, back };  // from this host to the server, or from it
 
@@ -53,4 +53,4 @@ struct StreamRate {
 [[nodiscard]] StreamRate measure_streams(const Endpoint& server, const Secret& secret, Direction direction,
                                          const StreamOptions& options, const Deadline& deadline);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Seconds that a connection may take besides its round trips: a first packet that is lost is sent again within
 // them.
@@ -23,4 +23,4 @@ inline void store_number(std::span<std::byte> to, std::uint64_t number) {
   return number;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 std::size_t EqualLinks::number_of(const std::string& member) {
   const auto found = std::find(members_.begin(), members_.end(), member);
@@ -49,4 +49,4 @@ std::vector<std::string> EqualLinks::describe_outliers() const {
   return sentences;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 
 #include "probes/outliers/outlier_links.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct LinkQuantity {
   std::string name;          // "bandwidth"
@@ -45,4 +45,4 @@ class EqualLinks {
   std::vector<std::pair<LinkQuantity, std::map<Ends, Values>>> quantities_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

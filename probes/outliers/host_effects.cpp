@@ -6,7 +6,7 @@
 
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 double sign_of(PairSymmetry symmetry) { return symmetry == PairSymmetry::same ? 1 : -1; }
@@ -132,4 +132,4 @@ HostsAndPairs take_apart(std::size_t hosts, const std::vector<PairNumber>& pairs
   return found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -16,7 +16,7 @@
 
 #include "probes/outliers/outlier_statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // How a pair's number appears from its other host: the same (a rate), or with the opposite sign (the difference
 // of the two directions).
@@ -56,4 +56,4 @@ struct Oddness {
 [[nodiscard]] HostsAndPairs take_apart(std::size_t hosts, const std::vector<PairNumber>& pairs,
                                        PairSymmetry symmetry, const Oddness& oddness);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "probes/outliers/host_effects.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 struct Directions {
@@ -141,4 +141,4 @@ std::string describe(const OddLink& odd) {
   return "";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

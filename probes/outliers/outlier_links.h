@@ -14,7 +14,7 @@
 
 #include "probes/outliers/outliers.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // A rate from host to host, by number; the other direction is a separate one, or not given.
 struct PairRate {
@@ -44,4 +44,4 @@ struct OddLink {
 // ..."
 [[nodiscard]] std::string describe(const OddLink& odd);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

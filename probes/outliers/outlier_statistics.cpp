@@ -6,7 +6,7 @@
 
 #include "core/tails.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The correction for several tests: without it up to 1.9 times as many false alarms as claimed (40,000 sets of
@@ -90,4 +90,4 @@ std::vector<Deviant> find_deviants(std::span<const NoisyNumber> numbers, double 
   return suspects;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // A number, such as the logarithm of a rate, and the standard error of its own measurement.
 struct NoisyNumber {
@@ -40,4 +40,4 @@ struct Deviant {
 [[nodiscard]] std::vector<Deviant> find_deviants(std::span<const NoisyNumber> numbers, double min_deviation,
                                                  std::size_t degrees_lost = 0);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 #include "core/units.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // With two values only their difference can be reported, not which one is the outlier.
@@ -57,4 +57,4 @@ std::string describe(const OddOne& odd) {
          (odd.off_fraction < 0 ? " below" : " above") + " the others (" + describe_sure(odd.sure) + ")";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 
 #include "probes/outliers/outlier_statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct NamedValue {
   std::string name;
@@ -54,4 +54,4 @@ struct OddOnes {
 // No two measurements of the same device agree better than this, even if three of them appear to.
 inline constexpr double kMinDeviation = 1e-3;
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -10,7 +10,7 @@
 #include "probes/proxy/engine.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 enum class Stop { no, spread, iterations, budget };
@@ -106,4 +106,4 @@ Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workf
   return run;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "probes/proxy/session.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct ProxyOptions {
   int warmup_iterations = 1;
@@ -32,4 +32,4 @@ struct ProxyOptions {
 [[nodiscard]] Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workflow,
                             const Plan& plan, const ProxyOptions& options);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

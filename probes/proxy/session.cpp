@@ -12,7 +12,7 @@
 #include "sextant/error.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 using namespace proxy;
@@ -248,4 +248,4 @@ double ProxySession::generated_token_sum() const {
   return std::accumulate(tokens.begin(), tokens.end(), 0.0);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

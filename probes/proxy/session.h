@@ -18,12 +18,12 @@
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
-
-namespace proxy {
+namespace sextant::proxy {
 class TaskEngine;
 class TaskWork;
-}  // namespace proxy
+}  // namespace sextant::proxy
+
+namespace sextant::inline probes {
 
 // Phases of an iteration that share devices with other jobs (planner/coschedule).
 enum class IterationPhase { rollout, training, sync };
@@ -72,4 +72,4 @@ class ProxySession {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -14,7 +14,7 @@
 #include "probes/ranks/rank_device.h"
 #include "probes/schedule/rank_pairs.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The budget of one measurement of a collective: there are many.
@@ -174,4 +174,4 @@ ClusterProbe probe_cluster(Communicator& world, const ProbeOptions& options, con
   return probe_without_cluster({{}, {}, {}, found.lost, found.is_interrupted});
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -14,7 +14,7 @@
 #include "probes/comm/communicator.h"
 #include "probes/journal/probe_journal.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Collective; the same result on every rank, unless ranks were lost: then only rank 0 has more than `lost`, and
 // no rank may communicate with all others any more. `done`: earlier measurements, the same on every rank; they
@@ -32,4 +32,4 @@ namespace sextant {
 // Returns the maximum time for measuring the devices.
 [[nodiscard]] double longest_devices_s(const ProbeOptions& options);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Appends the fit of each pair to its measurements.
@@ -64,4 +64,4 @@ ClusterProbe assemble_core_cluster(const Findings& found, const ProbeOptions& op
   return probe;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

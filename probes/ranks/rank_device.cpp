@@ -11,7 +11,7 @@
 #include "probes/host/memory_probe.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Half of what the host has is left to everything else.
@@ -120,4 +120,4 @@ std::vector<std::string> RankDevice::warnings() const {
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

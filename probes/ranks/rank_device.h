@@ -13,7 +13,7 @@
 #include "probes/harness/pinning.h"
 #include "probes/harness/probe_context.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The position of this rank among those of its host.
 struct RankPlace {
@@ -48,4 +48,4 @@ class RankDevice {
   ProbeContext context_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 void add_samples(DeviceReport& report, const JsonView& view) {
@@ -44,4 +44,4 @@ DeviceReport read_device_report(const std::string& cluster, const std::string& s
   return report;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 #include "core/json_value.h"
 #include "probes/harness/probe_result.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct DeviceReport {                // NOLINT(bugprone-exception-escape): Json checks itself when it moves
   Json cluster;                      // a cluster document for this host alone
@@ -25,4 +25,4 @@ struct DeviceReport {                // NOLINT(bugprone-exception-escape): Json 
 [[nodiscard]] DeviceReport read_device_report(const std::string& cluster, const std::string& samples,
                                               std::size_t max_bytes);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

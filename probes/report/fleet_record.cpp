@@ -2,7 +2,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 HostOutcome parse_host(const JsonView& view) {
@@ -66,4 +66,4 @@ Json FleetRecord::to_json() const {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include "probes/schedule/host_list.h"
 #include "sextant/document.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // In a document, a host has its place, and its devices have no cluster.
 struct HostOutcome {
@@ -47,4 +47,4 @@ struct FleetRecord {
   [[nodiscard]] Json to_json() const;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

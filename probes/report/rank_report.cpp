@@ -4,7 +4,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 RankReport RankReport::parse(const JsonView& view) {
   RankReport report;
@@ -61,4 +61,4 @@ std::vector<ProbeResult> exchange_results(Communicator& world, const std::vector
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

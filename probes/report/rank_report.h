@@ -11,7 +11,7 @@
 #include "probes/topology/gpu_place.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct RankReport {
   int rank = 0;
@@ -41,4 +41,4 @@ struct RankReport {
 [[nodiscard]] std::vector<ProbeResult> exchange_results(Communicator& world,
                                                         const std::vector<ProbeResult>& mine);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "probes/schedule/host_groups.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 void shuffle_all(std::vector<std::vector<int>>& groups, std::mt19937_64& random) {
@@ -126,4 +126,4 @@ std::vector<RankPair> first_crossings(std::vector<std::vector<int>> groups, std:
   return pairs;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

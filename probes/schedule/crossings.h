@@ -6,7 +6,7 @@
 
 #include "probes/schedule/tournament.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct CrossingLimits {
   int max_of_host = 0;   // mean over the hosts of a group
@@ -25,4 +25,4 @@ struct CrossingLimits {
 [[nodiscard]] std::vector<RankPair> first_crossings(std::vector<std::vector<int>> groups,
                                                     std::vector<bool>& is_met, std::mt19937_64& random);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

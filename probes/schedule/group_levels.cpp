@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The ranks of each name, in the order of their first rank; groups that an inner level has already are left
@@ -48,4 +48,4 @@ std::vector<GroupLevel> growing_groups(std::span<const HostPlace> places) {
   return levels;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

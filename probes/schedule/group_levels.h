@@ -12,7 +12,7 @@
 
 #include "probes/schedule/host_place.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 inline constexpr const char* kAllRanks = "all";
 
@@ -29,4 +29,4 @@ struct GroupLevel {
 // Returns levels from the inside out; none for fewer than two ranks. `places`: the host of each rank.
 [[nodiscard]] std::vector<GroupLevel> growing_groups(std::span<const HostPlace> places);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 LinkLevel HostGroups::level_of(const RankPair& pair) const {
   const auto low = static_cast<std::size_t>(pair.low), high = static_cast<std::size_t>(pair.high);
@@ -50,4 +50,4 @@ RankPair pair_of(int a, int b) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

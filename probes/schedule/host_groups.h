@@ -8,7 +8,7 @@
 #include "probes/schedule/tournament.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct HostGroups {
   std::vector<int> zone_of;                       // by host
@@ -30,4 +30,4 @@ struct HostGroups {
 // Returns the pair with its numbers in ascending order. a != b.
 [[nodiscard]] RankPair pair_of(int a, int b);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

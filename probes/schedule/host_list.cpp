@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string Host::*>, 5> kKeys = {
@@ -110,4 +110,4 @@ std::vector<Host> parse_host_list(std::string_view text, const std::string& file
   return hosts;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

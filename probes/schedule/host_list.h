@@ -13,7 +13,7 @@
 
 #include "probes/schedule/host_place.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct Host {
   std::string name;
@@ -31,4 +31,4 @@ struct Host {
 // `file` is for messages: Error(bad_input) "hosts.txt:3: ...". Names and zones over regions are unique.
 [[nodiscard]] std::vector<Host> parse_host_list(std::string_view text, const std::string& file);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Hosts are numbered by their position in a list of places. Two zones of one name in different regions are
 // different zones.
@@ -15,4 +15,4 @@ struct HostPlace {
   friend bool operator==(const HostPlace&, const HostPlace&) = default;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

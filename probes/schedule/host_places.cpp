@@ -2,7 +2,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::string_view short_name(const std::string& host) {
@@ -29,4 +29,4 @@ std::vector<HostPlace> HostPlaces::of(std::span<const std::string> hosts) const 
   return places;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

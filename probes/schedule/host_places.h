@@ -8,7 +8,7 @@
 
 #include "probes/schedule/host_place.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class HostPlaces {
  public:
@@ -28,4 +28,4 @@ class HostPlaces {
   std::string region_ = "local", zone_ = "local";
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

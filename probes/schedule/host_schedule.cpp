@@ -13,7 +13,7 @@
 #include "probes/schedule/pair_packing.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 void check(const ScheduleOptions& options) {
@@ -127,4 +127,4 @@ double schedule_seconds(std::span<const HostPlace> places, const PairRounds& rou
   return total_s;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

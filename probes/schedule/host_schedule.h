@@ -18,7 +18,7 @@
 
 #include "probes/schedule/host_groups.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct ScheduleOptions {
   int all_pairs_up_to = 64;      // hosts; with more, pairs are sampled
@@ -51,4 +51,4 @@ struct PairSeconds {
 [[nodiscard]] double schedule_seconds(std::span<const HostPlace> places, const PairRounds& rounds,
                                       const PairSeconds& seconds);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The rounds in which a host is busy, one bit each.
@@ -83,4 +83,4 @@ std::vector<std::vector<RankPair>> pack_rounds(const HostGroups& groups, std::ve
   return rounds;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "probes/schedule/host_groups.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Greedy edge colouring, the furthest pairs first, so that slow pairs share as few rounds as possible: each
 // pair takes the first round in which neither host is busy. At most 2 d - 1 rounds, d being the maximum number
@@ -16,4 +16,4 @@ namespace sextant {
                                                              std::vector<RankPair> pairs,
                                                              int max_at_once_between_regions);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

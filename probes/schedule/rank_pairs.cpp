@@ -6,7 +6,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The ranks of each host, hosts in the order of their first rank.
@@ -138,4 +138,4 @@ std::vector<RankPair> PairTurns::between_hosts(const Between& between) const {
   return pairs;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

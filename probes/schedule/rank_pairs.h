@@ -9,7 +9,7 @@
 
 #include "probes/schedule/tournament.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The kind of link between two ranks of one host: "nvlink-18", "host_bridge".
 using KindOfPair = std::function<std::string(int low, int high)>;
@@ -65,4 +65,4 @@ class PairTurns {
   std::size_t host_rounds_ = 0;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

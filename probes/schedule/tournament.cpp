@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 void remove_pairs(PairRounds& rounds, const std::set<RankPair>& pairs) {
   for (auto& round : rounds) {
@@ -38,4 +38,4 @@ PairRounds tournament_rounds(int ranks) {
   return rounds;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

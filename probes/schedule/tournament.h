@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct RankPair {
   int low = 0;
@@ -31,4 +31,4 @@ void remove_pairs(PairRounds& rounds, const std::set<RankPair>& pairs);
 // each). Fewer than two ranks: no rounds.
 [[nodiscard]] PairRounds tournament_rounds(int ranks);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

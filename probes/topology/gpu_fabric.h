@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 enum class NvLinkRemote { gpu, nvswitch, other };
 
@@ -50,4 +50,4 @@ class GpuFabric {
 // Returns the fabric through NVML, opened now.
 [[nodiscard]] std::unique_ptr<GpuFabric> make_nvml_fabric();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

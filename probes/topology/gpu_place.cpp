@@ -5,7 +5,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::array<std::string_view, kPeerStatusCount> kPeerNames = {"ok",
@@ -130,4 +130,4 @@ Json GpuPlace::to_json() const {
   return json;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -13,7 +13,7 @@
 #include "probes/topology/pci_device.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct GpuPlace {
   std::string host;
@@ -62,4 +62,4 @@ struct LinkClass {
 // Returns NVLink if there is one, else the level at which the two paths through PCIe meet.
 [[nodiscard]] LinkClass link_class(const GpuPlace& a, const GpuPlace& b);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

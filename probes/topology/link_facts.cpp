@@ -6,7 +6,7 @@
 #include "core/json_value.h"
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 const LinkFacts::Pcie* find_generation(const LinkFacts& facts, double transfers_per_s) {
@@ -121,4 +121,4 @@ Json LinkFacts::to_json() const {
   return {{"links", std::move(links)}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -11,7 +11,7 @@
 #include "probes/topology/gpu_place.h"
 #include "sextant/document.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct LinkFacts {
   static constexpr std::string_view kKind = "link_facts";
@@ -47,4 +47,4 @@ struct ExpectedRate {
 [[nodiscard]] std::optional<ExpectedRate> expected_rate(const LinkFacts& facts, const GpuPlace& a,
                                                         const GpuPlace& b, int usual_nvlinks);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

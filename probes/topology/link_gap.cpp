@@ -8,7 +8,7 @@
 #include "core/units.h"
 #include "probes/topology/network_gap.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // Below it a message's latency, not the link's rate, decides its time.
@@ -198,4 +198,4 @@ std::string likely_reason(const LinkEvidence& evidence) {
   return text.empty() ? "nothing that was seen explains it" : text;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "probes/topology/gpu_place.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Packet headers take up to 17 %; a larger gap has another cause.
 inline constexpr double kGapFraction = 0.25;
@@ -36,4 +36,4 @@ struct LinkEvidence {
 // without a gap.
 [[nodiscard]] std::string likely_reason(const LinkEvidence& evidence);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 #include "core/json_value.h"
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr const char* kRdma = "/sys/class/infiniband/";
@@ -67,4 +67,4 @@ Json NetworkAdapter::to_json() const {
   return {{"name", name}, {"is_rdma", is_rdma}, {"bytes_per_s", bytes_per_s}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

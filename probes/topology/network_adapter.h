@@ -7,7 +7,7 @@
 #include "probes/harness/system_files.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct NetworkAdapter {
   std::string name;      // "mlx5_0:1", "eth0"
@@ -26,4 +26,4 @@ struct NetworkAdapter {
 // Returns the fastest adapter of one kind; nullptr if there is none.
 [[nodiscard]] const NetworkAdapter* fastest(const std::vector<NetworkAdapter>& adapters, bool is_rdma);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -6,7 +6,7 @@
 
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 bool is_between_hosts(const LinkEvidence& evidence) {
@@ -93,4 +93,4 @@ std::string no_rdma_adapter(const LinkEvidence& evidence) {
          "slower than the interface";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

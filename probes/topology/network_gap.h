@@ -5,7 +5,7 @@
 
 #include "probes/topology/link_gap.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 [[nodiscard]] std::string rdma_disabled(const LinkEvidence& evidence);
 [[nodiscard]] std::string sockets_chosen(const LinkEvidence& evidence);
@@ -14,4 +14,4 @@ namespace sextant {
 [[nodiscard]] std::string no_direct_rdma(const LinkEvidence& evidence);
 [[nodiscard]] std::string no_rdma_adapter(const LinkEvidence& evidence);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -7,7 +7,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr const char* kDevices = "/sys/bus/pci/devices/";
@@ -139,4 +139,4 @@ Json PciDevice::to_json() const {
   return json;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "probes/harness/system_files.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // One link of the path to the host bridge; 0 if the kernel does not report it.
 struct PciLink {
@@ -46,4 +46,4 @@ struct PciDevice {
 // Number of bridges that two devices share, from the root port on; 0 for different host bridges.
 [[nodiscard]] std::size_t shared_bridges(const PciDevice& a, const PciDevice& b);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

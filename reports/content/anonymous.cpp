@@ -6,7 +6,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 class Names {
@@ -149,4 +149,4 @@ void make_anonymous(Content& content, const ReportInput& input) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -7,7 +7,7 @@
 
 #include "reports/content/content.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // A measured rate as a share of the datasheet's.
 struct RateShare {
@@ -25,4 +25,4 @@ struct ClusterVerdict {
   std::vector<std::string> odd;  // a sentence for each slow part
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -5,7 +5,7 @@
 #include "core/json_value.h"
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -27,4 +27,4 @@ Cell percent_cell(double fraction) {
 Cell count_cell(std::size_t count) { return {std::to_string(count), Json(count)}; }
 Cell empty_cell() { return {"–", Json(nullptr)}; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -9,7 +9,7 @@
 
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Returns a finite number, or null: JSON has no NaN, and a ratio to zero cannot be shown.
 [[nodiscard]] Json finite_or_null(double value);
@@ -127,4 +127,4 @@ struct Content {
   std::vector<Section> sections;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -5,7 +5,7 @@
 #include "calibrate/accuracy.h"
 #include "core/units.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 std::string shown_name(std::string_view identifier) {
   std::string shown(identifier);
@@ -135,4 +135,4 @@ std::string row_label(const std::vector<DeviceId>& devices, const Cluster* clust
   return "devices " + device_ranges(devices);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

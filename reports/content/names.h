@@ -15,7 +15,7 @@
 #include "sextant/run.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // "actor_generation" -> "actor generation"
 [[nodiscard]] std::string shown_name(std::string_view identifier);
@@ -72,4 +72,4 @@ template <typename Key>
 
 [[nodiscard]] std::string row_label(const std::vector<DeviceId>& devices, const Cluster* cluster);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

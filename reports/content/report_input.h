@@ -18,7 +18,7 @@
 #include "sextant/run.h"
 #include "sextant/search.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct ReportInput {
   std::string title;
@@ -37,4 +37,4 @@ struct ReportInput {
   std::vector<std::string> notes;  // sentences for the top of the page
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -14,7 +14,7 @@
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kMode = "allocation_mode";
@@ -253,4 +253,4 @@ Importer areal_importer() {
           read_areal_run};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

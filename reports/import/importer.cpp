@@ -5,7 +5,7 @@
 #include "core/json_value.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // `pattern` has any number of "*".
@@ -100,4 +100,4 @@ GpuShape shape_of_pools(const GpuShape& a, const GpuShape& b) {
   return {a.nodes + b.nodes, std::max(a.gpus_per_node, b.gpus_per_node)};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -11,7 +11,7 @@
 #include "reports/import/run_settings.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct RunFacts {
   std::string profile;  // "verl-megatron": a file of data/frameworks that has a dialect
@@ -105,4 +105,4 @@ struct GpuShape {
 };
 [[nodiscard]] GpuShape shape_of_pools(const GpuShape& a, const GpuShape& b);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -5,7 +5,7 @@
 
 #include "reports/export/trainers/dialects.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 std::span<const Importer> importer_table() {
   static const std::array kTable{verl_importer(),  nemo_rl_importer(), openrlhf_importer(), slime_importer(),
@@ -28,4 +28,4 @@ const Dialect* find_plan_reader(std::string_view profile) {
   return found == kReadOnly.end() ? find_dialect(profile) : &*found;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

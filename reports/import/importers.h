@@ -7,7 +7,7 @@
 #include "reports/export/trainers/dialect.h"
 #include "reports/import/importer.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::span<const Importer> importer_table();
 [[nodiscard]] const Importer* find_importer(std::string_view family);  // null: there is none
@@ -29,4 +29,4 @@ namespace sextant {
 [[nodiscard]] Importer skyrl_importer();
 [[nodiscard]] Importer prime_rl_importer();
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

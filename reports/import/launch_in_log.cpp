@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // Behind "ESC[36m(main pid=7)ESC[0m ", "$ " and "+ ".
@@ -77,4 +77,4 @@ std::string launch_in_log(std::string_view log, const std::vector<std::string_vi
   return launch.empty() ? "" : assignments + launch;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -12,7 +12,7 @@
 #include "reports/import/references.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kTotalTokens = "policy.max_total_sequence_length";
@@ -227,4 +227,4 @@ Importer nemo_rl_importer() {
   return {"nemo-rl", {SettingForm::yaml, {"run_grpo"}}, nemo_unneeded(), read_nemo_run};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -7,7 +7,7 @@
 
 #include "reports/export/trainers/dialect_parts.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 inline const std::string kPrimeModel = "trainer.model.";
 inline constexpr const char* kPrimeBatch = "orchestrator.batch_size";
@@ -31,4 +31,4 @@ struct PrimeGpus {
 // Whether a part of the configuration is on: with an empty table, true or members; "None" and --no-NAME turn it off.
 [[nodiscard]] bool is_part_on(const TrainerSettings& settings, const std::string& section, bool otherwise);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -10,7 +10,7 @@
 #include "reports/import/prime_rl.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kPrimeGroup = "orchestrator.group_size";
@@ -349,4 +349,4 @@ Importer prime_rl_importer() {
   return {"prime-rl", source, prime_unneeded(), read_prime_run};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

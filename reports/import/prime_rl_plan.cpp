@@ -9,7 +9,7 @@
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 bool has_below(const TrainerSettings& settings, const std::string& section) {
   const std::string prefix = section + ".";
@@ -219,4 +219,4 @@ Dialect prime_rl_reader() {
   return {"prime-rl", "prime-rl", SettingForm::flags, nullptr, nullptr, nullptr, read_prime};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -13,7 +13,7 @@
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // ---- OpenRLHF ----
@@ -365,4 +365,4 @@ Importer slime_importer() {
           {"use-kl-loss", "true"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -10,7 +10,7 @@
 #include "core/json_value.h"
 #include "reports/import/shell_variables.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr int kMaxReferences = 20;  // one after the other
@@ -118,4 +118,4 @@ void resolve_references(TrainerSettings& settings) {
   for (const auto& [key, value] : assumed) settings.assume(key, value);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

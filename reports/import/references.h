@@ -3,11 +3,11 @@
 
 #include "reports/export/trainers/trainer_settings.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Replaces values such as "${actor.path}", "${oc.select:data.max_length,512}" and "${mul:${a}, 2}" by what they
 // refer to: mul and div of integers. Values that are
 // assumed count too. A value that refers to nothing stays.
 void resolve_references(TrainerSettings& settings);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

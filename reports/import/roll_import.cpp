@@ -7,7 +7,7 @@
 #include "reports/export/trainers/dialects.h"
 #include "reports/import/importers.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr BatchKeys kRollBatches{.prompts = "rollout_batch_size",
@@ -223,4 +223,4 @@ Importer roll_importer() {
           {"enable_reference", "true"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -12,7 +12,7 @@
 #include "reports/export/trainers/script_comments.h"
 #include "reports/export/trainers/trainer_settings.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct RunSettings {
   TrainerSettings settings;
@@ -47,4 +47,4 @@ struct SettingSource {
                                                  const SettingSource& source,
                                                  const std::map<std::string, std::string>& given);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <charconv>
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr int kMaxNesting = 100;
@@ -107,4 +107,4 @@ std::optional<long long> shell_arithmetic(std::string_view text, const ShellInte
   return ArithmeticReader(text, variable).read();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The integer value of a variable; absent: it has none.
 using ShellInteger = std::function<std::optional<long long>(const std::string& name)>;
@@ -15,4 +15,4 @@ using ShellInteger = std::function<std::optional<long long>(const std::string& n
 // large.
 [[nodiscard]] std::optional<long long> shell_arithmetic(std::string_view text, const ShellInteger& variable);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 using Holds = std::optional<bool>;
@@ -307,4 +307,4 @@ bool ShellBlocks::is_in_branch() const {
   return !blocks_.empty() && blocks_.back().kind == Kind::choice && !blocks_.back().is_between;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

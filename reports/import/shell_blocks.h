@@ -8,7 +8,7 @@
 
 #include "reports/import/shell_variables.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Whether a condition holds, the text between "if" and "then". Knows tests of words and numbers ([ ], [[ ]]), "!", "&&",
 // "||" and brackets. Absent: a word of it has no value, or it runs a program or looks for a file.
@@ -63,4 +63,4 @@ class ShellBlocks {
   std::vector<Block> blocks_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

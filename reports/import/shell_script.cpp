@@ -11,7 +11,7 @@
 #include "reports/import/shell_variables.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr std::array<std::string_view, 7> kReserved{"do", "{", "}", "exec", "!", "time", "nohup"};
@@ -466,4 +466,4 @@ ShellScript read_shell(std::string_view text, const std::string& file,
   return ScriptReader(text, file, variables, is_last).read();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

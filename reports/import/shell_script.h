@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline reports {
 
 struct ShellWord {
   std::string
@@ -36,4 +36,4 @@ struct ShellScript {
                                      const std::map<std::string, std::string>& variables,
                                      const std::function<bool(const ShellCommand&)>& is_last);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -6,7 +6,7 @@
 #include "reports/import/shell_arithmetic.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr int kMaxExpansions = 50;  // inside one another
@@ -189,4 +189,4 @@ std::string ShellVariables::expand_all(std::string_view text) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline reports {
 
 class ShellVariables {
  public:
@@ -43,4 +43,4 @@ class ShellVariables {
 // Position of the bracket that closes the one at `open`; quotes are skipped. npos: there is none.
 [[nodiscard]] std::size_t closing_bracket(std::string_view text, std::size_t open);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -12,7 +12,7 @@
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 const std::string kSkyEngineRoot = "generator.inference_engine.";
@@ -188,4 +188,4 @@ Importer skyrl_importer() {
           {"trainer.algorithm.use_kl_loss", "true"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -1,7 +1,7 @@
 #include "reports/import/toml_file.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 void read_toml_file(const std::filesystem::path& file, TrainerSettings& settings) {
   static_cast<void>(settings);
@@ -11,4 +11,4 @@ void read_toml_file(const std::filesystem::path& file, TrainerSettings& settings
 
 bool has_toml() { return false; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -7,7 +7,7 @@
 #include "reports/export/trainers/dialect_parts.h"
 #include "reports/import/importers.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // Keys of a YAML file for accelerate ("deepspeed_config.zero_stage") have the names of its flags.
@@ -198,4 +198,4 @@ Importer trl_importer() {
           {"beta", "0.04"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

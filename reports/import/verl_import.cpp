@@ -9,7 +9,7 @@
 #include "reports/import/importers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr const char* kActorRoot = "actor_rollout_ref.actor.";
@@ -463,4 +463,4 @@ Importer verl_importer() {
           {"actor_rollout_ref.actor.use_kl_loss", "true"}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -6,7 +6,7 @@
 
 #include "reports/export/trainers/trainer_settings.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Puts the leaves of the document into `settings`, keys joined by dots; lists are one value. Anchors and merged
 // maps are resolved. Throws Error(bad_input) with file and line, also if the build has no YAML.
@@ -17,4 +17,4 @@ void read_yaml_text(const std::string& text, const std::string& file, int first_
 
 [[nodiscard]] bool has_yaml();
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

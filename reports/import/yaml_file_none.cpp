@@ -1,7 +1,7 @@
 #include "reports/import/yaml_file.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 void read_yaml_file(const std::filesystem::path& file, TrainerSettings& settings) {
   read_yaml_text("", file.string(), 1, settings);
@@ -17,4 +17,4 @@ void read_yaml_text(const std::string& text, const std::string& file, int first_
 
 bool has_yaml() { return false; }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

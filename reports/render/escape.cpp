@@ -1,7 +1,7 @@
 #include "reports/render/escape.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 std::string escape_html(std::string_view text) {
   std::string escaped;
@@ -57,4 +57,4 @@ std::string script_json(const Json& value) {
   return text;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

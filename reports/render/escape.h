@@ -6,7 +6,7 @@
 
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // Escapes for element content and quoted attributes: & < > " ' become entities.
 [[nodiscard]] std::string escape_html(std::string_view text);
@@ -18,4 +18,4 @@ namespace sextant {
 // occur. Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string script_json(const Json& value);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

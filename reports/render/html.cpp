@@ -8,7 +8,7 @@
 #include "reports/render/escape.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // The page may run what it contains and load nothing: a chart or a name that tried to fetch would be refused.
@@ -240,4 +240,4 @@ std::string write_html(const Content& content) {
   return page + html_scripts(content) + "</body>\n</html>\n";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -8,8 +8,8 @@
 
 #include "reports/content/content.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::string write_html(const Content& content);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

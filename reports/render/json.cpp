@@ -1,7 +1,7 @@
 #include "reports/render/json.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 Json block_json(const Text& text) { return {{"kind", "text"}, {"text", text.text}}; }
@@ -80,4 +80,4 @@ Json write_json(const Content& content) {
           {"sections", std::move(sections)}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

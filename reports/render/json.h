@@ -3,9 +3,9 @@
 
 #include "reports/content/content.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // {"title", "written_utc", "written_by", "sections": [{"id", "title", "blocks": [{"kind": "table", ...}]}]}
 [[nodiscard]] Json write_json(const Content& content);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -2,7 +2,7 @@
 
 #include "reports/render/escape.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::string markdown(const Text& text) { return escape_markdown(text.text) + "\n\n"; }
@@ -74,4 +74,4 @@ std::string write_markdown(const Content& content) {
   return text + "Written by " + escape_markdown(content.written_by) + " at " + content.written_utc + ".\n";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

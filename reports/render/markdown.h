@@ -5,8 +5,8 @@
 
 #include "reports/content/content.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::string write_markdown(const Content& content);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -6,7 +6,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 using Row = std::vector<Cell>;
@@ -140,4 +140,4 @@ std::optional<Section> accuracy_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -8,7 +8,7 @@
 #include "reports/charts/vega_lite.h"
 #include "reports/content/names.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // Beside the colours of tasks (charts/vega_lite.h).
@@ -297,4 +297,4 @@ std::vector<Block> answer_blocks(const ReportInput& input) {
   return blocks;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -7,7 +7,7 @@
 #include "reports/content/content.h"
 #include "reports/content/report_input.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // True if the report has a plan and its prediction.
 [[nodiscard]] bool has_answer(const ReportInput& input);
@@ -16,4 +16,4 @@ namespace sextant {
 [[nodiscard]] LeadText answer_verdict(const ReportInput& input);
 [[nodiscard]] std::vector<Block> answer_blocks(const ReportInput& input);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

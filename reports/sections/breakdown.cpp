@@ -5,7 +5,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 // Terms that take time in some task.
@@ -118,4 +118,4 @@ std::optional<Section> breakdown_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -6,7 +6,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 using charts::CoefficientAxis;
@@ -104,4 +104,4 @@ std::optional<Section> coefficients_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

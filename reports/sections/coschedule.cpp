@@ -10,7 +10,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 using namespace coschedule;
@@ -243,4 +243,4 @@ std::optional<Section> simulation_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

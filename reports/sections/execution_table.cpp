@@ -6,7 +6,7 @@
 #include "documents/field_tables.h"
 #include "reports/content/names.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr std::string_view kBytes = "_bytes";
@@ -101,4 +101,4 @@ Table execution_table(const Plan& plan) {
   return table;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -4,10 +4,10 @@
 #include "reports/content/content.h"
 #include "sextant/plan.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // One row for each setting that differs from its default in some task, one column for each task. New options of a
 // plan appear by themselves.
 [[nodiscard]] Table execution_table(const Plan& plan);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

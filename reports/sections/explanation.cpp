@@ -5,7 +5,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 Cell probability_cell(const std::optional<double>& probability) {
@@ -110,4 +110,4 @@ std::optional<Section> explanation_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

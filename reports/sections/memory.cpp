@@ -4,7 +4,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 Cell interval_cell(const std::optional<MemoryTrust>& trust) {
@@ -121,4 +121,4 @@ std::optional<Section> memory_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

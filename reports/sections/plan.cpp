@@ -7,7 +7,7 @@
 #include "reports/sections/execution_table.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::string shown_range(int low, int high) {
@@ -145,4 +145,4 @@ std::optional<Section> plan_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -1,6 +1,6 @@
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 template <typename T>
@@ -33,4 +33,4 @@ std::optional<Section> provenance_section(const ReportInput& input) {
   return Section{"provenance", "Where the numbers come from", {std::move(table)}};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

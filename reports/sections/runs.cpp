@@ -3,7 +3,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 const ComparedTime* compared_iteration(const ReportInput& input, const std::string& run) {
@@ -99,4 +99,4 @@ std::optional<Section> runs_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

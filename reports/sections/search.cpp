@@ -7,7 +7,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 std::string searched(const SearchRecord& search) {
@@ -102,4 +102,4 @@ std::optional<Section> search_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -4,7 +4,7 @@
 #include "reports/sections/answer.h"
 #include "sextant/provenance.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 Content report_content(const ReportInput& input) {
   using Builder = std::optional<Section> (*)(const ReportInput&);
@@ -26,4 +26,4 @@ Content report_content(const ReportInput& input) {
   return content;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -6,7 +6,7 @@
 #include "reports/content/content.h"
 #include "reports/content/report_input.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 [[nodiscard]] std::optional<Section> summary_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> accuracy_section(const ReportInput& input);
@@ -30,4 +30,4 @@ namespace sextant {
 // Returns all sections in reading order, with the title.
 [[nodiscard]] Content report_content(const ReportInput& input);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

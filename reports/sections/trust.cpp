@@ -7,7 +7,7 @@
 #include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 constexpr std::size_t kSensitivitiesShown = 12;
@@ -107,4 +107,4 @@ std::optional<Section> trust_section(const ReportInput& input) {
   return section;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -4,7 +4,7 @@
 #include "reports/charts/coefficient_charts.h"
 #include "reports/content/names.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 namespace {
 
 using Warnings = std::vector<Warning>;
@@ -150,4 +150,4 @@ std::vector<Warning> report_warnings(const ReportInput& input) {
   return warnings;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

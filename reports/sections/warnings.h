@@ -6,7 +6,7 @@
 #include "reports/content/content.h"
 #include "reports/content/report_input.h"
 
-namespace sextant {
+namespace sextant::inline reports {
 
 // The report warns above these limits; the project promises them for a machine that it has measured.
 inline constexpr double kTaskErrorLimit = 0.15;
@@ -16,4 +16,4 @@ inline constexpr double kCoverageLimit = 0.80;  // coverage of intervals that sh
 
 [[nodiscard]] std::vector<Warning> report_warnings(const ReportInput& input);
 
-}  // namespace sextant
+}  // namespace sextant::inline reports

@@ -5,7 +5,7 @@
 #include "core/json_value.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr double kBitsPerByte = 8, kMicroseconds = 1e6;
@@ -82,4 +82,4 @@ LinkBenchmarks read_iperf3(std::string_view text, const std::string& file) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 std::span<const BenchmarkFormat> benchmark_formats() {
   static constexpr std::array kTable{
@@ -45,4 +45,4 @@ std::optional<double> number_of(std::string_view word) {
   return is_number ? std::optional(number) : std::nullopt;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

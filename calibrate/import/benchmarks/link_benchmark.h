@@ -10,7 +10,7 @@
 
 #include "calibrate/import/records/imported.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 enum class BenchmarkedLink {
   within_node,      // between two GPUs of a node
@@ -53,4 +53,4 @@ struct BenchmarkFormat {
 [[nodiscard]] std::vector<std::string_view> words_of_line(std::string_view line);
 [[nodiscard]] std::optional<double> number_of(std::string_view word);  // finite; nullopt: it is none
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -10,7 +10,7 @@
 #include "core/units.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr double kGigabyte = 1e9, kMaxRanks = 100'000;
@@ -164,4 +164,4 @@ LinkBenchmarks read_nccl_tests(std::string_view text, const std::string& file) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -4,7 +4,7 @@
 #include "calibrate/import/benchmarks/link_benchmark.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr double kBandwidthUnit = 1e9;
@@ -84,4 +84,4 @@ LinkBenchmarks read_nvbandwidth(std::string_view text, const std::string& file) 
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

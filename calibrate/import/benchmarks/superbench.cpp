@@ -13,7 +13,7 @@
 #include "core/units.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr double kGigabyteUnit = 1e9;
@@ -267,4 +267,4 @@ LinkBenchmarks read_superbench(std::string_view text, const std::string& file) {
   return results.finish();
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -9,7 +9,7 @@
 #include "calibrate/import/records/facts.h"
 #include "documents/values/names.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr int kDevicesOfNode = 8;
@@ -208,4 +208,4 @@ Cluster hetrl_a100s(const Facts& facts) {
   return Cluster("hetrl 24 A100", types_of(1, facts), nodes_of(1, facts), levels(none));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

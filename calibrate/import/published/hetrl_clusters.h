@@ -6,7 +6,7 @@
 
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 class Facts;
 
@@ -26,4 +26,4 @@ enum class HetrlLinks {
 // Returns a cluster of its A100s alone, in one region (Figure 10).
 [[nodiscard]] Cluster hetrl_a100s(const Facts& facts);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

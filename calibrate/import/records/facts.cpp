@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -289,4 +289,4 @@ std::string Facts::why_no_model(const std::string& name) const {
   return "the shape of model " + in_quotes(name) + " is not known" + (reason != nullptr ? ": " + *reason : "");
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

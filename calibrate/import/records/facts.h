@@ -14,7 +14,7 @@
 #include "sextant/cluster.h"
 #include "sextant/model.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct Gpu {
   std::string name;  // as in data/gpus.json
@@ -69,4 +69,4 @@ class Facts {
   std::map<std::string, std::string> models_left_out_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

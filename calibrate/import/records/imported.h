@@ -8,7 +8,7 @@
 #include "calibrate/import/records/facts.h"
 #include "sextant/run.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct LeftOut {
   std::string record;  // its name in the source
@@ -20,4 +20,4 @@ struct Imported {
   std::vector<LeftOut> left_out;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -126,4 +126,4 @@ void JsonLine::skip_spaces() {
   while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

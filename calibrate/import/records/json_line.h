@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct JsonLineMember {
   std::string_view name;
@@ -44,4 +44,4 @@ class JsonLine {
   std::vector<JsonLineMember> members_, nested_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -4,7 +4,7 @@
 
 #include "calibrate/import/records/measured_iteration.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 Lengths prompt_lengths(const LogLengths& lengths, double maximum, std::map<std::string, std::string>& notes) {
   constexpr double kAssumedPrompt = 120;  // the prompts of mathematical data sets have 82 to 157
@@ -22,4 +22,4 @@ Lengths response_lengths(const LogLengths& lengths, double sequences, double max
                                            : lengths_with_mean(response, kUsualSigma, maximum);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

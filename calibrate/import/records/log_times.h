@@ -10,7 +10,7 @@
 #include "calibrate/import/records/stated_gpus.h"
 #include "sextant/lengths.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Means over steps.
 struct LogLengths {
@@ -43,4 +43,4 @@ struct LogTimes {
                                      std::map<std::string, std::string>& notes);
 [[nodiscard]] Lengths response_lengths(const LogLengths& lengths, double sequences, double maximum);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

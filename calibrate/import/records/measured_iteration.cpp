@@ -6,7 +6,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 struct KnownTask {
@@ -234,4 +234,4 @@ void add_measured_iteration(Imported& imported, MeasuredIteration iteration) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

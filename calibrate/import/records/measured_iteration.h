@@ -13,7 +13,7 @@
 #include "calibrate/import/records/imported.h"
 #include "calibrate/import/records/run_parts.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // The actor's log-probabilities of its own output, if a framework recomputes them; an addition to task_names.
 inline constexpr const char* kOldLogProb = task_names::kOldLogProb;
@@ -75,4 +75,4 @@ void add_note(std::map<std::string, std::string>& notes, const std::string& key,
 // plan. Without a generation or training task the iteration's time is dropped, with a note.
 void add_measured_iteration(Imported& imported, MeasuredIteration iteration);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

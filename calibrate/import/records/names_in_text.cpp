@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // Words that make another product of a name if the name does not have them itself.
@@ -110,4 +110,4 @@ bool names_another_card(const NameInText& name, const CardTraits& traits) {
   return false;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // A name that stands in a text, and the words beside it, which may say that another card is meant.
 struct NameInText {
@@ -36,4 +36,4 @@ struct CardTraits {
 // module, a memory size that is more than a tenth off, or a suffix of another product ("Ti", "NVL", "Laptop").
 [[nodiscard]] bool names_another_card(const NameInText& name, const CardTraits& traits);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -9,7 +9,7 @@
 #include "core/json_value.h"
 #include "core/text.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr int kDeepest = 64;
@@ -123,4 +123,4 @@ class Reader {
 
 std::optional<Json> parse_python_literal(std::string_view text) { return Reader(text).read_value(0); }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -8,7 +8,7 @@
 #include "sextant/error.h"
 #include "sextant/json.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // Under `base`, or under "base (2)" and so on where something else is there; gives the key. The name inside a
@@ -107,4 +107,4 @@ void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Pla
   runs.runs.push_back(std::move(run));
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -8,7 +8,7 @@
 #include "sextant/run.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Builds a cluster of `gpus` devices of one type, `per_node` (0: the type's) to a node; the last node has the
 // remainder. It has one zone, or if the type is built in racks one zone per rack (a node may be a whole rack).
@@ -35,4 +35,4 @@ struct Degrees {
 // whose name is taken. The document is then unchanged.
 void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Plan plan);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct StatedGpus {
   std::string gpu;  // as Facts::gpu_in reads it; empty: not stated
@@ -12,4 +12,4 @@ struct StatedGpus {
   int gpus_per_node = 0;  // 0: not stated
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -9,7 +9,7 @@
 #include "calibrate/import/verl/verl_setup.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 // ---- steps ----
@@ -336,4 +336,4 @@ VerlLog parse_trainer_state(const Json& state) {
   return log;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

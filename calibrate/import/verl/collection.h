@@ -8,7 +8,7 @@
 #include "calibrate/import/verl/verl_source.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // One source for each run, sample or row. `family`: the framework that is asked for; parts of others have a reason
 // against them. Throws Error(bad_input) with the JSON path of what is wrong.
@@ -18,4 +18,4 @@ namespace sextant {
 // The log_history of a trainer_state.json, which Transformers writes.
 [[nodiscard]] VerlLog parse_trainer_state(const Json& state);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

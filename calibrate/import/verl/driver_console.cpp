@@ -11,7 +11,7 @@
 #include "calibrate/import/verl/driver_dialect.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 std::optional<double> number_in(const Json& value) {
@@ -277,4 +277,4 @@ std::optional<StepLine> step_in_line(std::string_view line) {
 
 std::unique_ptr<LogReader> driver_console_reader() { return std::make_unique<DriverConsole>(); }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

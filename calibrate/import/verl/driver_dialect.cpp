@@ -12,7 +12,7 @@
 #include "sextant/run.h"
 #include "sextant/workflow.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 const std::string kJoint = std::string(task_names::kOldLogProb) + "+" + task_names::kReferenceInference;
@@ -398,4 +398,4 @@ void translate_options(const DriverDialect& dialect, std::map<std::string, Json>
   dialect.derive(config);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

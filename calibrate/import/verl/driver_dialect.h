@@ -13,7 +13,7 @@
 
 #include "calibrate/import/verl/verl_log.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 using RenamedKey = std::pair<std::string_view, std::string_view>;  // the framework's name, and verl's
 
@@ -54,4 +54,4 @@ struct StepLine {
   return parse_log(text, driver_console_reader());
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 template <typename Number>
@@ -134,4 +134,4 @@ VerlLog parse_event_file(std::string_view bytes) {
   return log;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -6,11 +6,11 @@
 
 #include "calibrate/import/verl/verl_log.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 [[nodiscard]] bool is_event_file(std::string_view bytes);
 
 // A record that was cut off ends the reading, as a process that was killed leaves one.
 [[nodiscard]] VerlLog parse_event_file(std::string_view bytes);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -7,7 +7,7 @@
 
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 struct NameHash {
@@ -90,4 +90,4 @@ void MetricLine::take(std::string_view name, double value) {
   names_.push_back(metrics_.items_.back().first);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

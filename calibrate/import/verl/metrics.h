@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // The same name, kept until the program ends.
 [[nodiscard]] std::string_view kept_metric_name(std::string_view name);
@@ -61,4 +61,4 @@ class MetricLine {
   std::vector<std::string_view> names_;  // of the line before, by place
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

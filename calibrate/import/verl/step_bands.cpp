@@ -11,7 +11,7 @@
 #include "calibrate/import/verl/verl_timers.h"
 #include "sextant/statistics.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 using namespace verl_timers;
@@ -204,4 +204,4 @@ StepBands step_bands(const VerlSource& source, const DriverDialect* dialect) {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

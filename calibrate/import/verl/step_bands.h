@@ -9,7 +9,7 @@
 #include "calibrate/import/verl/verl_setup.h"
 #include "calibrate/import/verl/verl_source.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 inline constexpr const char* kResponseMean = "response_length/mean";
 
@@ -33,4 +33,4 @@ struct StepBands {
 };
 [[nodiscard]] StepBands step_bands(const VerlSource& source, const DriverDialect* dialect);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

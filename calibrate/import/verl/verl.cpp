@@ -9,7 +9,7 @@
 #include "calibrate/import/verl/verl_timers.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -195,4 +195,4 @@ std::vector<LogTimes> read_log_times(const std::vector<fs::path>& files, const D
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

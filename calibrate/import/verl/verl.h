@@ -9,7 +9,7 @@
 #include "calibrate/import/records/stated_gpus.h"
 #include "calibrate/import/verl/driver_dialect.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // The suffix of a file's name selects the format:
 //   .json   numbers of logs with known facts about them; data/public/verl/README.md describes the members; or a
@@ -42,4 +42,4 @@ namespace sextant {
 [[nodiscard]] std::vector<LogTimes> read_log_times(const std::vector<std::filesystem::path>& files,
                                                    const DriverDialect* dialect, const StatedGpus& stated);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

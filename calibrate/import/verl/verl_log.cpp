@@ -12,7 +12,7 @@
 #include "core/json_value.h"
 #include "core/text_lines.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 constexpr char kProcess = '\x01';  // begins a line of a process, in the text without what surrounds it
@@ -384,4 +384,4 @@ void flatten_config(const Json& value, const std::string& name, std::map<std::st
     flatten_config(member, name.empty() ? key : name + "." + key, out);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

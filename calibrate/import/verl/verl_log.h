@@ -15,7 +15,7 @@
 #include "calibrate/import/verl/metrics.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct VerlStep {
   int number = 0;
@@ -90,4 +90,4 @@ class MetricTables {
 // Flattens nested members to dotted names: {"a": {"b": 1}} is {"a.b": 1}.
 void flatten_config(const Json& value, const std::string& name, std::map<std::string, Json>& out);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

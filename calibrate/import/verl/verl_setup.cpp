@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 const std::string kActor = "actor_rollout_ref.actor.";
@@ -277,4 +277,4 @@ std::string apply_config(const VerlConfig& config, const VerlTasks& tasks, Measu
   return "";
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

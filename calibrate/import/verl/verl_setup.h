@@ -9,7 +9,7 @@
 #include "calibrate/import/records/measured_iteration.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 // Options by dotted name. A value of an unexpected type counts as absent, because people paste
 // configurations.
@@ -45,4 +45,4 @@ struct VerlTasks {
 [[nodiscard]] std::string apply_config(const VerlConfig& config, const VerlTasks& tasks,
                                        MeasuredIteration& iteration);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -12,7 +12,7 @@
 #include "sextant/document.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -159,4 +159,4 @@ std::vector<VerlSource> read_verl_sources(const fs::path& file, const DriverDial
   return sources;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -14,7 +14,7 @@
 #include "calibrate/import/verl/verl_log.h"
 #include "core/json_value.h"
 
-namespace sextant {
+namespace sextant::inline calibrate {
 
 struct VerlSource {
   std::string name;       // name of its runs
@@ -46,4 +46,4 @@ void take_hardware(const JsonView& view, VerlSource& source);
 [[nodiscard]] std::vector<VerlSource> read_verl_sources(const std::filesystem::path& file,
                                                         const DriverDialect* dialect, const StatedGpus& stated);
 
-}  // namespace sextant
+}  // namespace sextant::inline calibrate

@@ -236,7 +236,7 @@ void weave::add_states(ReproducedExperiment& out, const Facts& facts) {
   add_states_of(out, facts, k70b, 391.2, 458.7);
 }
 
-Study weave_study(const Facts& facts) {
+Study lab::weave_study(const Facts& facts) {
   Study study{"weave",
               "WEAVE: Efficient Co-Scheduling for Disaggregated RL Post-Training (Wu et al.)",
               "verl-megatron",

@@ -7,11 +7,7 @@
 
 #include "lab/reproduce/study.h"
 
-namespace sextant {
-
-class Facts;
-
-namespace weave {
+namespace sextant::weave {
 
 // Adds Table 2: what the GPUs of a node hold between phases, as the cost model has it.
 void add_states(ReproducedExperiment& out, const Facts& facts);
@@ -24,5 +20,4 @@ void add_scheduler(ReproducedExperiment& out, std::uint64_t seed);         // se
 [[nodiscard]] std::vector<Cause> causes();
 [[nodiscard]] std::vector<std::string> contradictions();
 
-}  // namespace weave
-}  // namespace sextant
+}  // namespace sextant::weave

@@ -11,7 +11,7 @@
 #include "probes/gpu/proxy/memory_budget.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 using namespace proxy;
@@ -99,4 +99,4 @@ GpuEngineOrReason make_gpu_engine(Communicator& world) {
   return {std::make_unique<GpuEngine>(world, choice.device), ""};
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -263,7 +263,7 @@ std::vector<CheckedSession> sessions_on(int ranks) {
 }  // namespace
 }  // namespace sextant::gpu
 
-namespace sextant {
+namespace sextant::inline probes {
 
 GpuChecksOrReason check_gpu_proxy(Communicator& world, int max_models) {
   GpuEngineOrReason made = make_gpu_engine(world);
@@ -287,4 +287,4 @@ GpuChecksOrReason check_gpu_proxy(Communicator& world, int max_models) {
   return result;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

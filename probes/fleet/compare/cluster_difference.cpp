@@ -7,7 +7,7 @@
 
 #include "probes/fleet/compare/link_difference.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 using ValuePairs = std::vector<ValuePair>;
@@ -146,4 +146,4 @@ ClusterDifference compare_clusters(const Document<Cluster>& before, const Docume
   return difference;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -18,7 +18,7 @@
 #include "sextant/cluster.h"
 #include "sextant/document.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 struct SettingChange {
   std::string name;
@@ -58,4 +58,4 @@ struct ClusterDifference {
 
 [[nodiscard]] std::string_view name_of(ChangeVerdict verdict);  // "worse"
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

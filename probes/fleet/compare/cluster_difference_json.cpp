@@ -3,7 +3,7 @@
 #include "documents/values/names.h"
 #include "probes/fleet/compare/cluster_difference.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr std::array<std::string_view, kChangeVerdictCount> kVerdicts{"worse", "changed", "better", "missing",
@@ -92,4 +92,4 @@ Json ClusterDifference::to_json() const {
   return out;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

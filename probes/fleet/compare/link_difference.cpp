@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The number of nodes of a zone or region, and of devices of a node, that are tried to find a pair without an
@@ -178,4 +178,4 @@ std::vector<ValuePair> compare_links(const Cluster& before, const Cluster& after
   return all;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

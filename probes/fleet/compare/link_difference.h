@@ -11,8 +11,8 @@
 #include "probes/fleet/compare/value_change.h"
 #include "sextant/cluster.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 [[nodiscard]] std::vector<ValuePair> compare_links(const Cluster& before, const Cluster& after);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -8,7 +8,7 @@
 
 #include "core/tails.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr const char* kDevices = "devices";
@@ -93,4 +93,4 @@ std::vector<ValueChange> judge_changes(const std::vector<ValuePair>& comparisons
   return changes;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

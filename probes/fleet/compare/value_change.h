@@ -15,7 +15,7 @@
 
 #include "sextant/quantity.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The verdicts, in the order in which people want to see them.
 enum class ChangeVerdict { worse, changed, better, missing, same };
@@ -56,4 +56,4 @@ struct ChangeRule {
 
 void sort_worst_first(std::vector<ValueChange>& changes);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

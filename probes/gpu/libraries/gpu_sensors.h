@@ -6,7 +6,7 @@
 
 #include "probes/harness/device_conditions.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 class GpuSensors {
  public:
@@ -32,4 +32,4 @@ struct NvmlLibrary;
 // Idling and clocks set by a user are not among them.
 [[nodiscard]] std::string throttle_reasons_text(unsigned long long bits);
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 std::vector<std::string> candidates(const std::string& file) {
@@ -27,4 +27,4 @@ void* open_nvidia_library(const std::string& name, const std::string& file, std:
   return nullptr;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Looks for `file` ("libcublasLt.so.13") in the loader's paths, then in lib64 of CUDA_HOME, CUDA_PATH and
 // /usr/local/cuda. Returns null, with the loader's reason and the remedy in `reason`. Never closed: functions
@@ -18,4 +18,4 @@ template <typename Function>
   return function != nullptr;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -9,7 +9,7 @@
 #include "core/units.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The state shared by the thread that joins and the one that waits for it; either may be the last.
@@ -162,4 +162,4 @@ void NcclWatch::look(const std::stop_token& stop, double period_s) {
   }
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -16,7 +16,7 @@
 
 #include "probes/gpu/libraries/nccl_library.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // Hundreds of ranks take some ten seconds.
 inline constexpr double kNcclJoinLimit_s = 120;
@@ -86,4 +86,4 @@ class NcclWatch {
   std::jthread thread_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

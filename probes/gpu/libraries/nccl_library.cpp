@@ -5,7 +5,7 @@
 #include "probes/gpu/libraries/library_search.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The name of a missing function; empty when all are there.
@@ -61,4 +61,4 @@ std::string NcclLibrary::version() const {
          std::to_string(version % 100);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

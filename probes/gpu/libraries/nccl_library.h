@@ -7,7 +7,7 @@
 
 struct CUstream_st;  // CUDA's name; its header is not available everywhere
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // The used part of nccl.h, which has not changed since NCCL 2.10 (bf16); the toolkit does not include the
 // header everywhere.
@@ -49,4 +49,4 @@ struct NcclLibrary {
   [[nodiscard]] std::string version() const;  // "2.28.9"
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -2,7 +2,7 @@
 
 #include "probes/topology/pci_device.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr unsigned kMaxLinks = 18;  // NVML_NVLINK_MAX_LINKS
@@ -91,4 +91,4 @@ std::unique_ptr<GpuFabric> make_nvml_fabric() {
   return make_nvml_fabric(nvml, reason);
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

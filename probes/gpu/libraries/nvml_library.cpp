@@ -4,7 +4,7 @@
 
 #include "probes/gpu/libraries/library_search.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // The name of a missing function that nothing goes without; empty when all are there.
@@ -61,4 +61,4 @@ NvmlDevice NvmlDevices::find(const std::string& bus_id) {
   return found->second;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

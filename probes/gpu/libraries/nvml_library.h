@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 using NvmlDevice = struct nvmlDevice_st*;
 using NvmlStatus = int;
@@ -53,4 +53,4 @@ class NvmlDevices {
   std::map<std::string, NvmlDevice> devices_;
 };
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -3,7 +3,7 @@
 #include "probes/gpu/libraries/gpu_sensors.h"
 #include "probes/gpu/libraries/nvml_library.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 // nvmlClockType_t and nvmlTemperatureSensors_t
@@ -94,4 +94,4 @@ std::string throttle_reasons_text(unsigned long long bits) {
   return text;
 }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

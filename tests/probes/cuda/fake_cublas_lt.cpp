@@ -239,7 +239,7 @@ const CublasLtLibrary& fake_cublas_lt_library() {
   return one;
 }
 
-void check_cuda(cudaError_t status, const std::string& doing) {
+void probes::check_cuda(cudaError_t status, const std::string& doing) {
   if (status != cudaSuccess) throw_machine_failed(doing);
 }
 

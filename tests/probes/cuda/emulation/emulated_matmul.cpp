@@ -11,7 +11,7 @@
 
 #include "probes/cuda/lt_matmul.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 class EmulatedMatmul final : public LtMatmul {
@@ -161,4 +161,4 @@ LtMatmulOrReason plan_lt_matmul(const LtMatmulSpec& spec) {
 
 std::string cublas_lt_version() { return "emulated"; }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -18,7 +18,7 @@
 #include "probes/gpu/libraries/nccl_library.h"
 #include "sextant/error.h"
 
-namespace sextant {
+namespace sextant::inline probes {
 namespace {
 
 constexpr int kInvalidArgument = 4;
@@ -277,4 +277,4 @@ void NcclLibrary::check(int status, const std::string& doing) const {
 
 std::string NcclLibrary::version() const { return "emulated"; }
 
-}  // namespace sextant
+}  // namespace sextant::inline probes

@@ -5,11 +5,11 @@
 
 #include <cstddef>
 
-namespace sextant {
+namespace sextant::inline probes {
 
 // From now on this rank receives data with a wrong last byte; -1: no rank does.
 void emulated_nccl_spoil(int rank);
 // Returns the number of communicators that were created and not destroyed.
 int emulated_nccl_communicators();
 
-}  // namespace sextant
+}  // namespace sextant::inline probes
