@@ -17,7 +17,7 @@ struct FuzzTarget {
 [[nodiscard]] std::span<const FuzzTarget> fuzz_targets();
 [[nodiscard]] const FuzzTarget* find_fuzz_target(std::string_view name);  // null: there is none
 
-// As every kind of document: one that is accepted is written and read back as the same.
+// Reads the bytes as every kind of document; one that is accepted is written and read back as the same.
 [[nodiscard]] int accepts_documents(std::string_view bytes);
 
 }  // namespace sextant
