@@ -15,6 +15,7 @@
 #include "planner/search/finish.h"
 #include "planner/search/islands.h"
 #include "planner/search/known_options.h"
+#include "planner/search/replicate.h"
 #include "planner/search/search_run.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
@@ -273,6 +274,7 @@ class Portfolio {
     if (name == "exact" && result.proof == Proof::optimal) proved_ = result.lower_bound;
     if (result.outcome == PlanOutcome::found) {
       offer(result, name);
+      offer_repeated(result, name);
     } else {
       last_reason_ = result.message;
     }
@@ -301,6 +303,16 @@ class Portfolio {
         devices_of(*result.plan) == static_cast<std::size_t>(request_.cluster.device_count()))
       best_on_all_ = found;
     if (found.loss < best_.loss) best_ = std::move(found);
+  }
+
+  // The plan on the idle devices too. Those of other goals are left idle on purpose.
+  void offer_repeated(const PlanResult& result, std::string_view by) {
+    if (!request_.objective.is_time_alone()) return;
+    const std::optional<PlanResult> repeated = repeated_on_idle_devices(finishing_request(), result);
+    if (!repeated) return;
+    const double loss = loss_of(*repeated);
+    add_to_curve({spent_, seconds(), repeated->prediction->iteration_s, loss});
+    offer(*repeated, std::string(by) + ", repeated on idle devices");
   }
 
   [[nodiscard]] PlanResult result() {
