@@ -129,7 +129,9 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
                     kExamples);
   std::string spelled = name;  // ND_H200_v5 is ND-H200-v5
   std::replace(spelled.begin(), spelled.end(), '_', '-');
-  if (const Instance* instance = hardware.find_instance(spelled)) {
+  const Instance* instance = hardware.find_instance(name);
+  if (instance == nullptr) instance = hardware.find_instance(spelled);
+  if (instance != nullptr) {
     if (counts.size() > 1)
       throw_bad_input("--gpus: expected COUNTx" + instance->name + ", got " + in_quotes(text));
     group.instance = *instance;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ask/data_files.h"
+#include "ask/words/published_hardware.h"
 #include "sextant/error.h"
 
 namespace sextant::test {
@@ -40,6 +41,19 @@ TEST(ClusterFromText, HasTheNodesThatAreAskedFor) {
   EXPECT_EQ(cluster_made("4xH100").cluster.nodes().size(), 1U);
   EXPECT_EQ(cluster_made("h100").cluster.device_count(), 1);
   EXPECT_EQ(cluster_made("2x16xH100").cluster.nodes().front().devices, 16);
+}
+
+TEST(ClusterFromText, EveryNameOfAnInstanceIsRead) {
+  const PublishedHardware hardware = PublishedHardware::load(data_folder());
+  for (const Instance& instance : hardware.instances) {
+    std::vector<std::string> names = instance.aliases;
+    names.push_back(instance.name);
+    for (const std::string& name : names) {
+      if (name.find(' ') != std::string::npos) continue;  // of published runs; groups have none
+      EXPECT_EQ(cluster_made("3x" + name).cluster.device_count(), 3 * instance.gpus) << name;
+    }
+  }
+  EXPECT_EQ(cluster_made("2xND_H200_v5").cluster.device_count(), 16);
 }
 
 // Eight adapters of 400 Gbit/s in a node: 50 GB/s for each GPU, 400 GB/s together.
