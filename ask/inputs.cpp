@@ -1,6 +1,8 @@
 #include "ask/inputs.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "ask/attention_of_old_gpus.h"
@@ -95,6 +97,50 @@ std::string framework_of_plans(const LoadedInputs& loaded) {
 
 namespace {
 
+// Takes the options that the words state out of "Assumed for TASK, whose plan does not say: A, B 2, C, as X does.", where
+// `options` has their names; empty if no other is left.
+std::string without_options(const std::string& sentence, const std::set<std::string>& options) {
+  const std::size_t begin = sentence.find(": "), end = sentence.rfind(", as ");
+  if (!sentence.starts_with("Assumed for ") || begin == std::string::npos || end == std::string::npos)
+    return sentence;
+  std::string kept;
+  std::string_view rest = std::string_view(sentence).substr(begin + 2, end - begin - 2);
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(", "), rest.size());
+    const std::string_view option = rest.substr(0, comma);
+    if (!options.contains(std::string(option.substr(0, option.find(' ')))))
+      kept += (kept.empty() ? "" : ", ") + std::string(option);
+    rest = rest.substr(std::min(rest.size(), comma + 2));
+  }
+  return kept.empty() ? "" : sentence.substr(0, begin + 2) + kept + sentence.substr(end);
+}
+
+// The words are not assumed. `filled`: the plan as it was before they were set.
+void leave_out_stated(const LayoutOptions& layouts, const LoadedInputs& loaded, const Plan& filled,
+                      const Plan& plan, std::vector<std::string>& assumed) {
+  Plan bare = plan_from_words(layouts, loaded.workflow, loaded.cluster);
+  set_degrees(layouts, loaded.workflow, loaded.cluster, bare);
+  for (const auto& [name, task] : plan.tasks) {
+    const TaskPlan& before = filled.tasks.at(name);
+    std::set<std::string> stated;
+    const Json was = before.execution.to_json(), is = task.execution.to_json(),
+               said = bare.tasks.at(name).execution.to_json();
+    for (const auto& [option, value] : said.items()) stated.insert(option);
+    for (const auto& [option, value] : was.items()) {
+      if (!is.contains(option) || is.at(option) != value) stated.insert(option);
+    }
+    if (before.recompute != task.recompute || bare.tasks.at(name).recompute != Recompute::none)
+      stated.insert("recompute");
+    for (std::string& sentence : assumed) {
+      if (sentence.starts_with("Assumed for " + name + ",")) sentence = without_options(sentence, stated);
+      const bool is_of_cache =
+          sentence.starts_with("With ") && sentence.find(name + " does not start") != std::string::npos;
+      if (is_of_cache && stated.contains("kv_cache_bytes")) sentence.clear();
+    }
+  }
+  std::erase(assumed, "");
+}
+
 Plan plan_in_words(const LayoutOptions& layouts, const LoadedInputs& loaded,
                    std::vector<std::string>& assumed) {
   Plan plan = plan_from_words(layouts, loaded.workflow, loaded.cluster);
@@ -103,7 +149,9 @@ Plan plan_in_words(const LayoutOptions& layouts, const LoadedInputs& loaded,
     assumed = fill_in_from_profile(plan, *loaded.profile, loaded.workflow, loaded.cluster);
   }
   plan.framework = framework_of_plans(loaded);
+  const Plan filled = plan;
   set_degrees(layouts, loaded.workflow, loaded.cluster, plan);
+  leave_out_stated(layouts, loaded, filled, plan, assumed);
   if (loaded.profile) {
     for (auto& [task, layout] : plan.tasks) {
       if (layout.execution.lora_rank > 0)

@@ -14,11 +14,12 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 12> kSchemas{
-    "sextant.framework_profile/1.11", "sextant.framework_profile/1.10", "sextant.framework_profile/1.9",
-    "sextant.framework_profile/1.8",  "sextant.framework_profile/1.7",  "sextant.framework_profile/1.6",
-    "sextant.framework_profile/1.5",  "sextant.framework_profile/1.4",  "sextant.framework_profile/1.3",
-    "sextant.framework_profile/1.2",  "sextant.framework_profile/1.1",  "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 13> kSchemas{
+    "sextant.framework_profile/1.12", "sextant.framework_profile/1.11", "sextant.framework_profile/1.10",
+    "sextant.framework_profile/1.9",  "sextant.framework_profile/1.8",  "sextant.framework_profile/1.7",
+    "sextant.framework_profile/1.6",  "sextant.framework_profile/1.5",  "sextant.framework_profile/1.4",
+    "sextant.framework_profile/1.3",  "sextant.framework_profile/1.2",  "sextant.framework_profile/1.1",
+    "sextant.framework_profile/1.0"};
 // Options of CommonOptions that are not members of an execution.
 constexpr std::string_view kRecompute = "recompute", kMicroBatch = "micro_batch_sequences",
                            kZeroStage3 = "zero_stage_3";
@@ -107,8 +108,8 @@ StageRule parse_stage_rule(const JsonView& view) {
 // `task`: with the rules of layouts that hold for all kinds of tasks.
 TaskProfile parse_task(const JsonView& view, TaskProfile task) {
   view.allow_only({"execution", "recompute", "micro_batch_sequences", "decode_batch_sequences",
-                   "kv_memory_fraction", "max_tensor_parallel", "max_pipeline_parallel", "even_batch", "stages",
-                   "precisions", "vary"});
+                   "kv_memory_fraction", "engine_memory_fraction", "max_tensor_parallel",
+                   "max_pipeline_parallel", "even_batch", "stages", "precisions", "vary"});
   const auto vary = view.optional("vary");
   if (const auto is_even = view.optional("even_batch")) task.has_even_batch = is_even->flag();
   if (const auto rule = view.optional("stages")) task.stages = parse_stage_rule(*rule);
@@ -123,6 +124,8 @@ TaskProfile parse_task(const JsonView& view, TaskProfile task) {
   read_choices(
       view, vary, "kv_memory_fraction", [](const JsonView& v) { return v.fraction(); },
       task.kv_memory_fractions);
+  if (const auto of_engine = view.optional("engine_memory_fraction"))
+    task.engine_memory_fraction = of_engine->fraction();
   if (const auto precisions = view.optional("precisions")) {
     for (const JsonView& one : precisions->items()) task.precisions.insert(parse_precision(one));
   }

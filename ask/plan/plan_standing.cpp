@@ -67,7 +67,8 @@ std::vector<LayoutOptions> smallest_degrees(const PlanInputs& asked, const Profi
   }
   const std::string adapters = lora_rank > 0 ? ",lora=" + std::to_string(lora_rank) : "";
   std::vector<LayoutOptions> layouts;
-  for (const char* offload : {"", ",offload=weights", ",offload=weights+optimizer"}) {
+  for (const char* offload : {"", ",offload=weights", ",offload=weights+optimizer", ",recompute=full",
+                              ",recompute=full,offload=weights+optimizer"}) {
     for (const std::string& training : trainings) {
       for (const int tensor : kTensorDegrees)
         layouts.push_back(
@@ -143,7 +144,7 @@ std::string gain_over_smallest_degrees(const PlanQuestion& question, const PlanI
            format_percent(more, more < 1 ? 1 : 0) + " more" + sureness(asked, *found.plan, by_hand->plan);
   }
   return "nothing to compare with: no uniform degrees fit as the framework does by default, with or without "
-         "offloading";
+         "offloading and recomputation";
 }
 
 std::string number_known_worst(const PlanInputs& asked, const PlanResult& found) {
@@ -160,7 +161,7 @@ std::string number_known_worst(const PlanInputs& asked, const PlanResult& found)
                                  [&](const CoefficientSpec& one) { return one.name == least->first; });
   return "least known: " + least->first +
          (spec == coefficient_table().end() ? "" : " (" + std::string(spec->help) + ")") + ", " +
-         format_percent(least->second, 0) +
+         format_percent(std::min(1.0, least->second), 0) +  // covariances may be negative
          " of the variance of the time; a log of any run on these GPUs narrows it: sextant calibrate --start";
 }
 

@@ -66,6 +66,9 @@ struct TaskProfile {
   std::vector<int> decode_batch_sequences{0};         // generation: limit of a replica's concurrency
   // Generation: fractions of a device's memory that the KV cache may take. Empty: all free memory.
   std::vector<double> kv_memory_fractions;
+  // Generation: fraction of a device's memory that the engine's default gives to weights, KV cache and workspace together
+  // (vLLM's gpu_memory_utilization). 0: not known.
+  double engine_memory_fraction = 0;
   // Maximum number of devices that split a stage's matrices, and of stages. 0: no limit.
   int max_tensor_parallel = 0;
   int max_pipeline_parallel = 0;

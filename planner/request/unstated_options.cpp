@@ -1,9 +1,13 @@
 // Defaults of a framework for options that a plan's document does not state.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
 #include "core/json_value.h"
 #include "core/units.h"
+#include "costmodel/problem/work.h"
+#include "costmodel/terms/memory.h"
 #include "sextant/profile_space.h"
 
 namespace sextant {
@@ -41,13 +45,55 @@ bool can_run(const Task& task, const Workflow& workflow, const TaskPlan& plan, c
   });
 }
 
+double smallest_memory_bytes(const TaskPlan& plan, const Cluster& cluster) {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const DeviceId device : plan.devices())
+    smallest = std::min(smallest, cluster.device_types().at(cluster.type_name(device)).memory_bytes.value);
+  return smallest;
+}
+
+// The engine's weights on the device that has most of them.
+double engine_weight_bytes(const Task& task, const TaskPlan& plan, const Workflow& workflow,
+                           const Cluster& cluster) {
+  const TaskWork work = work_of(task, plan, workflow, cluster);
+  double largest = 0;
+  for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
+    for (int j = 0; j < plan.replicas[i].pipeline_parallel(); ++j) {
+      const StageMemory memory = stage_memory(work, static_cast<int>(i), j);
+      largest = std::max(largest, memory.state_bytes + memory.loaded_bytes);
+    }
+  }
+  return largest;
+}
+
+// The KV cache that the engine's default leaves beside its weights, as vLLM's gpu_memory_utilization does.
+void leave_room_for_weights(const Task& task, const FrameworkProfile& profile, const Workflow& workflow,
+                            const Cluster& cluster, TaskPlan& plan, std::vector<std::string>& assumed) {
+  const auto of_kind = profile.tasks.find(task.kind);
+  const double share = of_kind == profile.tasks.end() ? 0 : of_kind->second.engine_memory_fraction;
+  if (task.kind != TaskKind::generation || share == 0 || plan.execution.kv_cache_bytes == 0) return;
+  constexpr double kWorkspace = 0.03, kMin_bytes = 1e9, kStep_bytes = 1e6;
+  const double memory = smallest_memory_bytes(plan, cluster);
+  const double weights = engine_weight_bytes(task, plan, workflow, cluster);
+  const double cache = std::floor(((share - kWorkspace) * memory - weights) / kStep_bytes) * kStep_bytes;
+  if (cache >= kMin_bytes) {
+    plan.execution.kv_cache_bytes = cache;
+    return;
+  }
+  assumed.push_back("With " + format_number(share) + " of a GPU's memory, as " + profile.name +
+                    " has by default, the engine of " + task.name + " does not start: its weights take " +
+                    format_bytes(weights) + " of " + format_bytes(memory) + ". A larger share is assumed.");
+}
+
 void execute_by_default(const Task& task, const TaskChoices& choices, const FrameworkProfile& profile,
-                        const Workflow& workflow, TaskPlan& plan, std::vector<std::string>& assumed) {
+                        const Workflow& workflow, const Cluster& cluster, TaskPlan& plan,
+                        std::vector<std::string>& assumed) {
   Execution execution = choices.executions.front();
   if (!plan.unstated.micro_batch) execution.micro_batch_tokens = execution.micro_batches = 0;
   if (!can_run(task, workflow, plan, execution)) return;
   plan.execution = execution;
-  std::string what = listed(execution, plan.data_parallel());
+  leave_room_for_weights(task, profile, workflow, cluster, plan, assumed);
+  std::string what = listed(plan.execution, plan.data_parallel());
   if (plan.unstated.recompute && !choices.recompute.empty()) {
     plan.recompute = choices.recompute.front();
     if (plan.recompute != Recompute::none) what += ", recompute " + std::string(name_of(plan.recompute));
@@ -111,7 +157,7 @@ std::vector<std::string> fill_in_from_profile(Plan& plan, const FrameworkProfile
     TaskPlan& of_task = found->second;
     order_ranks(task, profile, workflow, of_task, assumed);
     if (of_task.unstated.execution)
-      execute_by_default(task, space.choices[t], profile, workflow, of_task, assumed);
+      execute_by_default(task, space.choices[t], profile, workflow, cluster, of_task, assumed);
     if (const auto of_kind = profile.tasks.find(task.kind); of_kind != profile.tasks.end())
       pad(task, of_kind->second, profile, of_task, assumed);
   }

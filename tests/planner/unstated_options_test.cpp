@@ -65,6 +65,27 @@ TEST(FillInFromProfile, ExecutesATaskAsTheFrameworkDoes) {
                                             "micro_batch_tokens 16384, recompute full, as one does")));
 }
 
+// vLLM's gpu_memory_utilization holds weights too: half of 80 GB, less 3 % of workspace and a quarter of 8B parameters.
+TEST(FillInFromProfile, KvCacheIsWhatTheEngineLeavesOfItsShare) {
+  Asked asked;
+  TaskProfile& engine = asked.profile.tasks.at(TaskKind::generation);
+  engine.engine_memory_fraction = 0.5;
+  Plan plan = asked.plan();
+  std::vector<std::string> assumed = asked.fill_in(plan);
+  const double memory = asked.cluster.device_types().at("a100").memory_bytes.value;
+  const Model& model = asked.workflow.model_of(asked.workflow.actor_generation());
+  const double weights = 2 * model.parameters() / 4;  // of bf16, over four devices; stages differ by embedding and head
+  EXPECT_NEAR(plan.tasks.at(task_names::kActorGeneration).execution.kv_cache_bytes, 0.47 * memory - weights,
+              0.2 * weights);
+  EXPECT_THAT(assumed, ::testing::Not(::testing::Contains(HasSubstr("does not start"))));
+
+  engine.engine_memory_fraction = 0.05;  // no room beside the weights
+  Plan small = asked.plan();
+  assumed = asked.fill_in(small);
+  EXPECT_NEAR(small.tasks.at(task_names::kActorGeneration).execution.kv_cache_bytes, 0.5 * memory, 1e6);
+  EXPECT_THAT(assumed, ::testing::Contains(HasSubstr("the engine of actor_generation does not start")));
+}
+
 // 256 sequences: eight at a time in a pass, and in training at most the 32 of a replica's part of one of 4 steps.
 TEST(FillInFromProfile, TakesMicroBatchesOfTheFramework) {
   Asked asked;
