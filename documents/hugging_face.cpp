@@ -436,6 +436,9 @@ ConfigModel model_from_config(const JsonView& config, const std::string& name) {
   Model& model = out.model;
   model.name = name;
   model.layers = language.required("num_hidden_layers");
+  constexpr int kMaxLayers = 100'000;  // of a model document; some kinds of layers are counted one by one
+  if (model.layers > kMaxLayers)
+    part.required("num_hidden_layers").fail("expected at most " + std::to_string(kMaxLayers) + " layers");
   model.hidden = language.required("hidden_size");
   model.intermediate = language.required(language.architecture().dense_width);
   model.gated_mlp = language.architecture().gated_mlp;

@@ -294,6 +294,8 @@ TEST(HuggingFace, MalformedMembersAreRefusedWithTheirPath) {
     config[member] = value;
     return config_refusal(config);
   };
+  EXPECT_THAT(refused("num_hidden_layers", 2147483647),
+              HasSubstr("/num_hidden_layers: expected at most 100000 layers"));
   EXPECT_EQ(refused("hidden_size", "4096"), "/hidden_size: expected an integer >= 1, got \"4096\"");
   EXPECT_THAT(refused("num_attention_heads", 0),
               HasSubstr("/num_attention_heads: expected an integer >= 1, got 0"));

@@ -74,7 +74,8 @@ TEST(FillInFromProfile, KvCacheIsWhatTheEngineLeavesOfItsShare) {
   std::vector<std::string> assumed = asked.fill_in(plan);
   const double memory = asked.cluster.device_types().at("a100").memory_bytes.value;
   const Model& model = asked.workflow.model_of(asked.workflow.actor_generation());
-  const double weights = 2 * model.parameters() / 4;  // of bf16, over four devices; stages differ by embedding and head
+  const double weights =
+      2 * model.parameters() / 4;  // of bf16, over four devices; stages differ by embedding and head
   EXPECT_NEAR(plan.tasks.at(task_names::kActorGeneration).execution.kv_cache_bytes, 0.47 * memory - weights,
               0.2 * weights);
   EXPECT_THAT(assumed, ::testing::Not(::testing::Contains(HasSubstr("does not start"))));
