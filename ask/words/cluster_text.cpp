@@ -145,6 +145,14 @@ Group parse_group(const std::string& text, const Facts& facts, const PublishedHa
   if (const std::string other = reordered(text, facts); !facts.has_gpu(name) && !other.empty())
     throw_bad_input("--gpus: " + in_quotes(text) + " is not in the order that is read; did you mean " + other +
                     "?");
+  // The name of a rack and of its GPUs.
+  static const std::regex rack(".*NVL72", std::regex::icase);
+  if (facts.has_gpu(name) && counts.size() == 1 && std::regex_match(name, rack)) {
+    const std::string gpu = facts.gpu(name).name;
+    throw_bad_input("--gpus: " + in_quotes(text) + " may be GPUs or racks: " + std::to_string(counts[0]) +
+                    " GPUs are " + std::to_string(counts[0]) + "x" + gpu + ", " + std::to_string(counts[0]) +
+                    " racks of 72 are " + std::to_string(72 * counts[0]) + "x" + gpu);
+  }
   if (!facts.has_gpu(name))
     throw_bad_input("--gpus: " + facts.why_no_gpu(name) + suggestion(name, facts, hardware) + "; " + kExamples);
   group.gpu = facts.gpu(name);

@@ -56,6 +56,11 @@ TEST(ClusterFromText, EveryNameOfAnInstanceIsRead) {
   EXPECT_EQ(cluster_made("2xND_H200_v5").cluster.device_count(), 16);
 }
 
+TEST(ClusterFromText, RacksAreNotTakenForGpus) {
+  EXPECT_THAT(refusal_of_cluster("2xGB200-NVL72"), HasSubstr("2 racks of 72 are 144xGB200"));
+  EXPECT_EQ(cluster_made("18x4xGB200-NVL72").cluster.device_count(), 72);
+}
+
 // Eight adapters of 400 Gbit/s in a node: 50 GB/s for each GPU, 400 GB/s together.
 TEST(ClusterFromText, HasTheNetworkThatIsAskedFor) {
   const Cluster cluster = cluster_made("4x8xH100", {"100", ""}).cluster;
