@@ -1,4 +1,5 @@
 // sextant diff for two cluster documents: which devices, nodes and links got worse or better beyond noise.
+#include <algorithm>
 #include <cmath>
 
 #include "cli/compare/diff.h"
@@ -28,8 +29,9 @@ std::string noise_of(const ValueChange& change) {
   return change.noise_fraction ? format_percent(*change.noise_fraction) : "";
 }
 
-bool is_shown(const ValueChange& change, bool all) {
-  return all || (change.verdict != ChangeVerdict::same && change.verdict != ChangeVerdict::missing);
+bool is_shown(const ValueChange& change, const ClusterDifference& difference, bool all) {
+  return all || is_hidden_by_noise(change, difference.threshold_fraction) ||
+         (change.verdict != ChangeVerdict::same && change.verdict != ChangeVerdict::missing);
 }
 
 std::string counted(const ClusterDifference& difference, bool all) {
@@ -37,9 +39,13 @@ std::string counted(const ClusterDifference& difference, bool all) {
   for (const ChangeVerdict verdict : {ChangeVerdict::worse, ChangeVerdict::changed, ChangeVerdict::better}) {
     line += " " + std::to_string(difference.count(verdict)) + " " + std::string(name_of(verdict)) + ",";
   }
-  line += " " + std::to_string(difference.count(ChangeVerdict::missing)) + " in one document only, " +
-          std::to_string(difference.count(ChangeVerdict::same)) + " the same within " +
-          format_percent(difference.threshold_fraction) + " and noise";
+  const auto hidden = static_cast<std::size_t>(std::count_if(
+      difference.changes.begin(), difference.changes.end(),
+      [&](const ValueChange& change) { return is_hidden_by_noise(change, difference.threshold_fraction); }));
+  line += " " + std::to_string(difference.count(ChangeVerdict::missing)) + " in one document only, ";
+  if (hidden > 0) line += std::to_string(hidden) + " cannot be told from noise, ";
+  line += std::to_string(difference.count(ChangeVerdict::same) - hidden) + " the same within " +
+          format_percent(difference.threshold_fraction);
   return line + (all ? "" : " (--all shows them)");
 }
 
@@ -48,11 +54,12 @@ void print_table(const ClusterDifference& difference, bool all) {
   bool is_empty = true;
   std::vector<std::string> notes;
   for (const ValueChange& change : difference.changes) {
-    if (!is_shown(change, all)) continue;
+    if (!is_shown(change, difference, all)) continue;
+    const bool is_hidden = is_hidden_by_noise(change, difference.threshold_fraction);
     is_empty = false;
     table.add({change.what, change.where, with_unit(change.before, change.unit),
                with_unit(change.after, change.unit), change_of(change), noise_of(change),
-               std::string(name_of(change.verdict))});
+               is_hidden ? "cannot tell" : std::string(name_of(change.verdict))});
     if (!change.note.empty()) notes.push_back(change.where + ", " + change.what + ": " + change.note);
   }
   if (!is_empty) std::fputs(table.text().c_str(), stdout);

@@ -67,6 +67,11 @@ double ValueChange::size() const {
   return std::abs(std::log(*after) - std::log(*before));
 }
 
+bool is_hidden_by_noise(const ValueChange& change, double threshold_fraction) {
+  return change.verdict == ChangeVerdict::same && change.unit != kDevices &&
+         change.noise_fraction.has_value() && change.size() > std::log1p(threshold_fraction);
+}
+
 void sort_worst_first(std::vector<ValueChange>& changes) {
   std::stable_sort(changes.begin(), changes.end(), [](const ValueChange& a, const ValueChange& b) {
     return std::pair(a.verdict, -a.size()) < std::pair(b.verdict, -b.size());

@@ -54,6 +54,10 @@ struct ChangeRule {
 [[nodiscard]] std::vector<ValueChange> judge_changes(const std::vector<ValuePair>& comparisons,
                                                      const ChangeRule& rule);
 
+// True if the change is counted as "same" only because noise could make it: it is larger than the threshold, and nobody can
+// tell whether something changed.
+[[nodiscard]] bool is_hidden_by_noise(const ValueChange& change, double threshold_fraction);
+
 void sort_worst_first(std::vector<ValueChange>& changes);
 
 }  // namespace sextant::inline probes

@@ -34,6 +34,14 @@ TEST(ValueChange, NoiseIsThatOfBothWidened) {
   EXPECT_EQ(verdict(1 / (1 + noise + 1e-6)), ChangeVerdict::better);
 }
 
+TEST(ValueChange, ALargeChangeWithinNoiseCannotBeTold) {
+  const ValueChange change = judged("bytes/s", measured(50e9, 0.5), measured(20e9, 0.5));
+  EXPECT_EQ(change.verdict, ChangeVerdict::same);
+  EXPECT_TRUE(is_hidden_by_noise(change, 0.05));
+  EXPECT_FALSE(is_hidden_by_noise(judged("bytes/s", measured(50e9, 0.5), measured(49e9, 0.5)), 0.05));
+  EXPECT_FALSE(is_hidden_by_noise(judged("bytes/s", measured(50e9, 0.01), measured(20e9, 0.01)), 0.05));
+}
+
 TEST(ValueChange, TheThresholdHoldsForWhatIsKnownWell) {
   const auto verdict = [](double after, double threshold) {
     return judged("bytes/s", measured(1, 1e-4), measured(after, 1e-4), {threshold, 0.01}).verdict;
