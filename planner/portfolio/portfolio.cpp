@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
-#include <set>
 #include <string_view>
 
 #include "core/json_value.h"
@@ -29,12 +28,6 @@ constexpr double kWorthUnevenness = 0.02;
 bool are_devices_alike(const Cluster& cluster) {
   return std::all_of(cluster.nodes().begin(), cluster.nodes().end(),
                      [&](const Node& node) { return node.device_type == cluster.nodes().front().device_type; });
-}
-
-std::size_t devices_of(const Plan& plan) {
-  std::set<DeviceId> all;
-  for (const auto& [name, task] : plan.tasks) all.merge(task.devices());
-  return all.size();
 }
 
 bool may_share_all(const PlanRequest& request) { return request.device_rules.apart.empty(); }
@@ -300,7 +293,7 @@ class Portfolio {
     if (is_alike_ && is_even(*result.plan, request_.workflow.sequences()) && found.loss < best_even_.loss)
       best_even_ = found;
     if (found.loss < best_on_all_.loss &&
-        devices_of(*result.plan) == static_cast<std::size_t>(request_.cluster.device_count()))
+        devices_of(*result.plan).size() == static_cast<std::size_t>(request_.cluster.device_count()))
       best_on_all_ = found;
     if (found.loss < best_.loss) best_ = std::move(found);
   }
@@ -351,7 +344,7 @@ class Portfolio {
   // Why devices are left idle; empty if none is.
   [[nodiscard]] std::string idle_reason(const Found& answer) const {
     const std::size_t all = static_cast<std::size_t>(request_.cluster.device_count());
-    const std::size_t used = devices_of(*answer.result.plan);
+    const std::size_t used = devices_of(*answer.result.plan).size();
     if (used == all || !request_.objective.is_time_alone()) return "";
     constexpr std::uint64_t kShort = 500;
     std::string reason = "; " + std::to_string(all - used) + " devices are idle";

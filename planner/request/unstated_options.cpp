@@ -80,7 +80,7 @@ void leave_room_for_weights(const Task& task, const FrameworkProfile& profile, c
     plan.execution.kv_cache_bytes = cache;
     return;
   }
-  assumed.push_back("With " + format_number(share) + " of a GPU's memory, as " + profile.name +
+  assumed.push_back("With " + format_percent(share, 0) + " of a GPU's memory, as " + profile.name +
                     " has by default, the engine of " + task.name + " does not start: its weights take " +
                     format_bytes(weights) + " of " + format_bytes(memory) + ". A larger share is assumed.");
 }

@@ -1,7 +1,6 @@
 #include "planner/search/replicate.h"
 
 #include <algorithm>
-#include <set>
 
 #include "planner/search/finish.h"
 #include "planner/search/search_run.h"
@@ -10,12 +9,6 @@
 
 namespace sextant::inline planner {
 namespace {
-
-std::set<DeviceId> devices_of(const Plan& plan) {
-  std::set<DeviceId> all;
-  for (const auto& [name, task] : plan.tasks) all.merge(task.devices());
-  return all;
-}
 
 bool are_nodes_alike(const Cluster& cluster) {
   const Node& first = cluster.nodes().front();
@@ -69,6 +62,12 @@ bool has_even_batches(const Plan& plan, const PlanRequest& request) {
 }
 
 }  // namespace
+
+std::set<DeviceId> devices_of(const Plan& plan) {
+  std::set<DeviceId> all;
+  for (const auto& [name, task] : plan.tasks) all.merge(task.devices());
+  return all;
+}
 
 std::optional<PlanResult> repeated_on_idle_devices(const PlanRequest& request, const PlanResult& result) {
   if (!result.plan || !request.limits.pins.empty() || !are_nodes_alike(request.cluster)) return std::nullopt;
